@@ -1,0 +1,1 @@
+"""The console: HTTP API, operator pages, policy pages. Never touches a worker."""

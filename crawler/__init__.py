@@ -1,0 +1,1 @@
+"""The crawler: what is right (rules), how it asks (fetch), what it understands (reading)."""

@@ -1,0 +1,1 @@
+"""The only code that opens a connection to a stranger."""

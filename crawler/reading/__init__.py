@@ -1,0 +1,1 @@
+"""Bytes to links, text, pairs and directives; runs in a child process."""

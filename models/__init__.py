@@ -1,0 +1,1 @@
+"""What is said and kept: profile, commands, messages, facts, site state, SQL tables. Knows nobody."""

@@ -1,0 +1,1 @@
+"""Servers and processes on this machine: embedded stack, Apache Kafka from its jars, the supervisor."""
