@@ -47,12 +47,17 @@ class Network:
             return None if (address, port) in self.routes.values() else "not a route"
         return refusal(address) or (None if port == HTTPS_PORT else "not the https port")
 
+    def leaves_by(self, version: int) -> bool:
+        """Whether an IP version is used: all are until a source is set, then those with one (W11)."""
+        unset = self.source_v4 is None and self.source_v6 is None
+        return unset or (self.source_v4 if version == 4 else self.source_v6) is not None
+
     def source(self, address: str) -> str | None:
-        """The address to leave from (W11); OSError when none is set for the family of `address`."""
-        wanted = self.source_v6 if ":" in address else self.source_v4
-        if wanted is None and (self.source_v4 or self.source_v6):
-            raise OSError("no source address is configured for this family")
-        return wanted
+        """The address to leave from to reach `address` (W11), or None for the machine's choice."""
+        version = 6 if ":" in address else 4
+        if not self.leaves_by(version):
+            raise OSError(f"no source address is configured for IPv{version}")
+        return self.source_v6 if version == 6 else self.source_v4
 
     def tls(self) -> ssl.SSLContext:
         """The context for every connection: certificates and names are always verified (A02)."""

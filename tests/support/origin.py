@@ -23,6 +23,7 @@ import importlib
 import inspect
 import itertools
 import json
+import os
 import signal
 import ssl
 import sys
@@ -120,7 +121,7 @@ class _Connection:
 
 @dataclass(slots=True)
 class Origin:
-    """The server. `asked` is its memory, `log` (optional) its JSONL file: a line at arrival, one at the end."""
+    """The server. `asked` is its memory, `log` its JSONL file: a line at arrival, one at the end."""
 
     handler: Handler = page
     log: Path | None = None
@@ -369,7 +370,7 @@ async def _run(origin: Origin, until_stdin_closes: bool) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if until_stdin_closes:
-        loop.add_reader(sys.stdin.fileno(), lambda: None if sys.stdin.buffer.read1(1) else stop.set())
+        loop.add_reader(0, lambda: None if os.read(0, 1) else stop.set())
     async with origin:
         ready = {"port": origin.port, "ca": str(origin.ca_file), "log": str(origin.log)}
         sys.stdout.write(json.dumps(ready) + "\n")
