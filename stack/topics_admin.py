@@ -1,8 +1,8 @@
 """Making a broker agree with `topics.yaml`, and saying where it does not.
 
 Only aiokafka's admin client is used. What it and the brokers leave open decides the shape:
-* the topics are listed whole, never asked for by name: Tansu creates a topic that a client asks about (measured:
-  four partitions of it);
+* the topics are listed whole, never asked for by name: Tansu creates a topic that a client asks about, with
+  four partitions (measured);
 * aiokafka has no incremental change of configurations, and the old request replaces all of a topic's own
   values; so the values that somebody else set on the topic are read first and sent along;
 * Tansu can create topics with a configuration but cannot change one, nor add partitions (measured). It keeps
@@ -55,18 +55,23 @@ class Drift:
 async def check(
     bootstrap: str, topics: Iterable[Topic] | None = None, replication: int | None = None
 ) -> list[Drift]:
-    """Every difference between `topics.yaml` and the broker; topics that are not in the list are not looked at."""
+    """Every difference between `topics.yaml` and the broker; topics outside the list are not looked at."""
     wanted = load_topics() if topics is None else list(topics)
     async with admin(bootstrap) as client:
         return await _drift(client, wanted, await _copies(client, replication))
 
 
 async def apply(
-    bootstrap: str, topics: Iterable[Topic] | None = None, replication: int | None = None
+    bootstrap: str,
+    topics: Iterable[Topic] | None = None,
+    replication: int | None = None,
+    *,
+    grow_keyed: bool = False,
 ) -> list[str]:
     """Create and alter until the broker agrees with `topics.yaml`; what was changed, a sentence each.
 
-    Partitions only grow and copies are never moved: what cannot be done without moving data is said, not done.
+    What would move data is said, not done: partitions taken away, copies moved. A topic that is keyed by site
+    gets more partitions only with `grow_keyed`, since its sites land on other partitions, away from their memory.
     """
     wanted = load_topics() if topics is None else list(topics)
     async with admin(bootstrap) as client:
@@ -76,8 +81,22 @@ async def apply(
             by_topic.setdefault(drift.topic, []).append(drift)
         changes: list[str] = []
         for topic in wanted:
-            changes += await _mend(client, topic, by_topic.get(topic.name, []), copies)
+            drifts = by_topic.get(topic.name, [])
+            held = {drift: why for drift in drifts if (why := _moves_data(topic, drift, grow_keyed))}
+            changes += [f"{drift}: not changed, {why}" for drift, why in held.items()]
+            changes += await _mend(client, topic, [drift for drift in drifts if drift not in held], copies)
         return changes
+
+
+def _moves_data(topic: Topic, drift: Drift, grow_keyed: bool) -> str:
+    """Why this difference is left to a person; empty when it can be mended here."""
+    if drift.what == "replication":
+        return "copies are moved by hand"
+    if drift.what != "partitions":
+        return ""
+    if topic.partitions < int(drift.found):
+        return "partitions cannot be taken away"
+    return "its sites would move away from their memory" if topic.key == "site" and not grow_keyed else ""
 
 
 @asynccontextmanager
@@ -161,11 +180,8 @@ async def _mend(client: AIOKafkaAdminClient, topic: Topic, drifts: list[Drift], 
         return []
     if drifts[0].what == "missing":
         return [await _create(client, topic, copies)]
-    changes = [await _partitions(client, topic, drift) for drift in drifts if drift.what == "partitions"]
-    changes += [
-        f"{drift}: not changed, copies are moved by hand" for drift in drifts if drift.what == "replication"
-    ]
-    values = [drift for drift in drifts if drift.what not in {"partitions", "replication"}]
+    changes = [await _grow(client, topic, drift) for drift in drifts if drift.what == "partitions"]
+    values = [drift for drift in drifts if drift.what != "partitions"]
     return changes + (await _configure(client, topic, values, copies) if values else [])
 
 
@@ -178,9 +194,7 @@ async def _create(client: AIOKafkaAdminClient, topic: Topic, copies: int) -> str
     return f"{topic.name}: created with {topic.partitions} partitions and {copies} copies"
 
 
-async def _partitions(client: AIOKafkaAdminClient, topic: Topic, drift: Drift) -> str:
-    if topic.partitions < int(drift.found):
-        return f"{drift}: not changed, partitions cannot be taken away"
+async def _grow(client: AIOKafkaAdminClient, topic: Topic, drift: Drift) -> str:
     try:
         response = await client.create_partitions({topic.name: NewPartitions(topic.partitions)})
     except IncompatibleBrokerVersion:
