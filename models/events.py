@@ -22,9 +22,7 @@ Requester = Literal["customer", "schedule", "staff"]
 Refusal = Literal["unverified", "suspended", "cap", "running", "scope", "address"]
 """Why the gate refused a job; docs/gate.md has a sentence for each."""
 
-CrawlEnd = Literal[
-    "completed", "completed_partial", "refused_robots", "suspended", "failed", "aborted_deadline"
-]
+CrawlEnd = Literal["completed", "completed_partial", "refused_robots", "suspended", "failed", "aborted_deadline"]
 
 
 class Fact(Model):
@@ -67,6 +65,8 @@ class Verified(Fact):
     """A proof is on file for (account, site) (E13)."""
 
     type: Literal["verified"] = "verified"
+    job: str = ""
+    """The verification that found the proof; empty for an attestation."""
     account: str
     host: str
     method: ProofMethod
@@ -79,6 +79,7 @@ class VerificationFailed(Fact):
     """A proof was looked for and not found; nothing that stood before is removed (E13)."""
 
     type: Literal["verification-failed"] = "verification-failed"
+    job: str
     account: str
     host: str
     method: str
