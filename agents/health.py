@@ -13,9 +13,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 class Health:
     """What the process says of itself. Not ready until somebody says so (F11)."""
 
-    def __init__(
-        self, host: str = "127.0.0.1", port: int = 0, registry: CollectorRegistry = REGISTRY
-    ) -> None:
+    def __init__(self, host: str = "127.0.0.1", port: int = 0, registry: CollectorRegistry = REGISTRY) -> None:
         self.host = host
         self.port = port
         """The port that is listened on; with 0, known after `start`."""

@@ -35,6 +35,4 @@ def check(found: dict[str, str] | None = None) -> None:
     for name, wanted in PINNED.items():
         if found.get(name) != wanted:
             have = found.get(name) or "none"
-            raise WrongVersionError(
-                f"Licet runs on {name} {wanted} only, found {have}; pip install {name}=={wanted}"
-            )
+            raise WrongVersionError(f"Licet runs on {name} {wanted} only, found {have}; pip install {name}=={wanted}")
