@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable
 
 from crawler.rules import gate
-from crawler.rules.closing import close_all
+from crawler.rules.jobs.closing import close_all
 from crawler.rules.identity import NoteRefused, check_note
 from crawler.rules.site import Change, Policy, Site, joined, with_job
 from crawler.rules.urls import UrlRefused, canonical, same_site

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from crawler.rules.robots import RobotsRules
+from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change, Frontier, Site
 from models.state import Chunk, Head, Seen, chunk_key, robots_key, seen_key
 
@@ -39,7 +39,7 @@ def _with_part(site: Site, key: str, value: bytes | None) -> Site:
     if value is None:
         return replace(site, robots=_less(site.robots, job), frontiers=_less(site.frontiers, job))
     if kind == "r":
-        return replace(site, robots={**site.robots, job: RobotsRules.from_bytes(value)})
+        return replace(site, robots={**site.robots, job: Verdict.from_bytes(value)})
     known = site.frontiers.get(job, Frontier())
     return replace(site, frontiers={**site.frontiers, job: known.extended(Chunk.model_validate_json(value))})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from crawler.rules.robots import RobotsRules
+from crawler.rules.robots_verdict import Verdict
 from models.events import Fact, PageFetched, UrlNamed
 from models.profile import Profile
 from models.state import Chunk, Entry, Head, Job, chunk_key, robots_key
@@ -45,7 +45,7 @@ class Site:
 
     head: Head
     seen: tuple[str, ...] = ()
-    robots: Mapping[str, RobotsRules] = field(default_factory=dict)
+    robots: Mapping[str, Verdict] = field(default_factory=dict)
     frontiers: Mapping[str, Frontier] = field(default_factory=dict)
 
     def job(self, job_id: str) -> Job | None:
