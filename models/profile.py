@@ -289,7 +289,7 @@ class Profile(Section):
     def max_bytes(self, kind: Kind) -> int:
         """Bytes of a body that are read (E09, E10, E20)."""
         caps = {
-            Kind.ROBOTS: self.robots.max_bytes,
+            Kind.ROBOTS: self.robots.max_bytes + 1,  # one more tells a cut file from a whole one
             Kind.SITEMAP: self.bodies.sitemap,
             Kind.LLMS_TXT: self.bodies.llms_txt,
             Kind.TOKEN_FILE: self.proofs.file.max_bytes if self.proofs.file else 0,

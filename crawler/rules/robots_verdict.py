@@ -137,19 +137,15 @@ def _read_file(response: Response, profile: Profile) -> Verdict:
     media = (response.header("content-type") or "").partition(";")[0].strip().lower()
     if profile.robots.html_is_unreadable and _is_html(body, media, rules):
         return Verdict(Ground.HTML, status=status, detail=media)
-    if (
-        strict
-        and media
-        and not media.startswith("text/")
-        and media != "application/octet-stream"
-        and not _is_xhtml(media)
-    ):
+    if strict and not _is_text(body, media, rules):
         return Verdict(Ground.NOT_TEXT, status=status, detail=media)
     return Verdict(Ground.READABLE, rules, status)
 
 
-def _is_xhtml(media: str) -> bool:
-    return media == "application/xhtml+xml"
+def _is_text(body: bytes, media: str, rules: Rules) -> bool:
+    """E14, "a readable file": called text or untyped; and an image that is called text is none."""
+    named = media.startswith("text/") or media in ("", "application/octet-stream", "application/xhtml+xml")
+    return named and (rules.known_lines > 0 or b"\x00" not in body)
 
 
 def _is_html(body: bytes, media: str, rules: Rules) -> bool:
