@@ -24,4 +24,6 @@ def make_engine(url: str, name: str, *, read_only: bool = False) -> Engine:
         "keepalives_interval": 2,
         "keepalives_count": 3,
     }
-    return create_engine(url, pool_size=1, max_overflow=1, pool_pre_ping=True, connect_args=arguments)
+    return create_engine(
+        url, pool_size=1, max_overflow=1, pool_pre_ping=True, hide_parameters=True, connect_args=arguments
+    )
