@@ -6,16 +6,14 @@ our own partitioning. What cannot be read goes to `dead-letters`; the next event
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
+from agents.consuming import consume
 from agents.post import Post
 from crawler.rules.urls import UrlRefused, canonical, host_from_address, site_key
 from models import intake
 from models.mailbox import Message, Origin
 from models.wire import Unreadable
-
-log = logging.getLogger(__name__)
 
 
 def message_of(topic: str, partition: int, offset: int, at: float, raw: bytes | None) -> Message:
@@ -54,16 +52,11 @@ class Intake:
         self._post = post
 
     async def __call__(self, stream: Any) -> None:
-        """Consume; an event is acknowledged by falling out of the loop's body."""
-        async for event in stream.events():
-            await self._one(event)
+        """Consume in order."""
+        await consume(stream, self._one, self._post.dead_letter)
 
     async def _one(self, event: Any) -> None:
         origin = event.message
-        try:
-            message = message_of(origin.topic, origin.partition, origin.offset, origin.timestamp, origin.value)
-        except Unreadable as error:
-            log.warning("dead letter: %s[%s]@%s: %s", origin.topic, origin.partition, origin.offset, error.cause)
-            await self._post.dead_letter(event, error)
-            return
-        await self._post.to_site(message)
+        await self._post.to_site(
+            message_of(origin.topic, origin.partition, origin.offset, origin.timestamp, origin.value)
+        )

@@ -23,7 +23,7 @@ from faust.types import TP, EventT
 Records = dict[bytes, bytes]
 
 
-class Store(stock.Store):  # type: ignore[misc]
+class Store(stock.Store[bytes, bytes]):
     """Keys and values in bytes, by partition; recovery in bulk."""
 
     def __post_init__(self) -> None:
@@ -31,7 +31,7 @@ class Store(stock.Store):  # type: ignore[misc]
         self._keys: defaultdict[int, set[bytes]] = defaultdict(set)
         self._offsets: dict[TP, int] = {}
 
-    def remember(self, partition: int, key: bytes, value: bytes | None) -> None:
+    def remember(self, partition: int, key: Any, value: bytes | None) -> None:
         """What a record of the changelog says; None deletes."""
         if value is None:
             self.data.pop(key, None)
@@ -62,7 +62,7 @@ class Store(stock.Store):  # type: ignore[misc]
             self._offsets[TP(tp.topic, tp.partition)] = offset
 
     def apply_changelog_batch(
-        self, batch: Iterable[EventT], to_key: Callable[[Any], Any], to_value: Callable[[Any], Any]
+        self, batch: Iterable[EventT[Any]], to_key: Callable[[Any], Any], to_value: Callable[[Any], Any]
     ) -> None:
         """Records that Faust's own recovery read after the bulk load."""
         for event in batch:
@@ -75,7 +75,7 @@ class Store(stock.Store):  # type: ignore[misc]
         self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
     ) -> None:
         """Before recovery: drop the partitions that are no longer ours, load the new ones in bulk."""
-        topic = self.table.changelog_topic_name
+        topic = self.table.changelog_topic.get_topic_name()
         ours = {tp for tp in self.app.assignor.assigned_actives() if tp.topic == topic}
         self._drop({tp.partition for tp in ours})
         new = sorted(tp for tp in ours if tp not in self._offsets)
@@ -99,12 +99,12 @@ class Store(stock.Store):  # type: ignore[misc]
 STORES.aliases["licet"] = "agents.memory:Store"
 
 
-def bootstrap(app: faust.App) -> str:
+def bootstrap(app: Any) -> str:
     """The app's brokers as a plain client takes them."""
     return ",".join(f"{url.host}:{url.port}" for url in app.conf.broker)
 
 
-async def read_changelog(app: faust.App, tps: list[TP]) -> list[tuple[TP, Records, int]]:
+async def read_changelog(app: Any, tps: list[TP]) -> list[tuple[TP, Records, int]]:
     """The newest value of every key in `tps`, and each partition's end offset.
 
     Read until the *position* reaches the end: compaction leaves gaps, so the last record may be far before it.
@@ -141,15 +141,13 @@ class Memory:
     """The table, as the actors use it: text keys, bytes values, explicit partitions, awaited writes."""
 
     def __init__(self, app: faust.App, partitions: int, on_failure: Callable[[BaseException], None]) -> None:
-        self._table = app.Table(
-            "sites", key_type=bytes, value_type=bytes, partitions=partitions, store="licet://"
-        )
+        self._table = app.Table("sites", key_type=bytes, value_type=bytes, partitions=partitions, store="licet://")
         self._on_failure = on_failure
 
     @property
     def store(self) -> Store:
         """The store behind the table."""
-        store: Store = self._table.data
+        store: Store = self._table.data  # type: ignore[assignment]
         return store
 
     def get(self, key: str) -> bytes | None:
@@ -172,7 +170,7 @@ class Memory:
         future = self._table.send_changelog(partition, raw, value, key_serializer="raw", value_serializer="raw")
         self.store.remember(partition, raw, value)
         future.add_done_callback(self._check)
-        return future  # type: ignore[no-any-return]
+        return future
 
     def _check(self, future: Any) -> None:
         if not future.cancelled() and future.exception() is not None:

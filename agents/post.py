@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable
 from typing import Any
 
 import faust
-import orjson
 
+from agents.dead_letters import TOPIC, DeadLetter
+from agents.metrics import DEAD_LETTERS
 from crawler.rules.site import Change
 from models import events
 from models.ids import partition_of
 from models.mailbox import Message
 from models.wire import Unreadable
-
-LARGEST_DEAD_LETTER = 256 * 1024
-"""Above this a dead letter holds the value's hash and length instead of the value."""
 
 
 class Post:
@@ -27,7 +24,7 @@ class Post:
         self._partitions = partitions
         self._topics = {
             name: app.topic(name, key_type=bytes, value_type=bytes)
-            for name in ("site-mailbox", "site-events", "page-fetched", "dead-letters")
+            for name in ("site-mailbox", "site-events", "page-fetched", TOPIC)
         }
 
     def _send(
@@ -55,14 +52,8 @@ class Post:
     async def dead_letter(self, event: Any, error: Unreadable) -> None:
         """Keep what could not be read, with its cause and where it came from."""
         origin = event.message
-        raw: bytes = origin.value or b""
-        if len(raw) > LARGEST_DEAD_LETTER:
-            raw = orjson.dumps({"sha256": hashlib.sha256(raw).hexdigest(), "bytes": len(raw)})
-        headers = [
-            ("licet.origin.topic", str(origin.topic).encode()),
-            ("licet.origin.partition", str(origin.partition).encode()),
-            ("licet.origin.offset", str(origin.offset).encode()),
-            ("licet.cause", error.cause.encode()),
-            ("licet.message", str(error).encode("utf-8", "replace")[:1000]),
-        ]
-        await self._send("dead-letters", None, raw, None, headers)
+        letter = DeadLetter(
+            origin.topic, origin.partition, origin.offset, error.cause, str(error), origin.value, origin.timestamp
+        )
+        await self._send(TOPIC, letter.key, letter.value, None, letter.headers)
+        DEAD_LETTERS.labels(origin.topic, error.cause).inc()

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from agents.metrics import GAP, LATENESS, OPEN_SITES, REQUESTS
+from agents.metrics import LATENESS, OPEN_SITES, REQUESTS
 from agents.step import Stepped, Stepper
 from models.state import Head
 

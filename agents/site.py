@@ -6,10 +6,10 @@ event all the same and lose it (measured).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
+from agents.consuming import consume
 from agents.post import Post
 from agents.sites import Sites
 from crawler.rules.actor import decide
@@ -17,8 +17,6 @@ from crawler.rules.site import Policy
 from models import mailbox
 from models.ids import partition_of
 from models.wire import Unreadable
-
-log = logging.getLogger(__name__)
 
 
 class Mailbox:
@@ -36,21 +34,19 @@ class Mailbox:
 
     async def __call__(self, stream: Any) -> None:
         """Consume in order, one message at a time."""
-        async for event in stream.events():
-            await self._one(event)
-            self.read[event.message.partition] = event.message.offset
+        await consume(stream, self._one, self._refuse)
 
     async def _one(self, event: Any) -> None:
-        try:
-            message = self._message(event)
-        except Unreadable as error:
-            log.warning("dead letter: mailbox[%s]@%s: %s", event.message.partition, event.message.offset, error)
-            await self._post.dead_letter(event, error)
-            return
+        message = self._message(event)
         async with self._sites.lock(message.site):
             change = decide(self._sites.get(message.site), message, event.message.timestamp, self._policy)
             await self._sites.commit(change)
+        self.read[event.message.partition] = event.message.offset
         self.on_change(message.site)
+
+    async def _refuse(self, event: Any, error: Unreadable) -> None:
+        await self._post.dead_letter(event, error)
+        self.read[event.message.partition] = event.message.offset
 
     def _message(self, event: Any) -> mailbox.Message:
         message = mailbox.read(event.message.value)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from agents.reader import Reader
 from agents.sites import Sites
 from crawler.fetch.client import Fetcher
-from crawler.rules import crawl
-from crawler.rules.crawl import Done, Idle, Send
+from crawler.rules import jobs
+from crawler.rules.jobs import Done, Idle, Send
 from crawler.rules.site import Policy
 from models.state import Intent
 from models.web import Response
@@ -53,23 +53,23 @@ class Stepper:
         """Make at most one request at `site`. `still_ours` is asked again right before it is sent."""
         while True:
             async with self._sites.lock(site):
-                left = crawl.left_open(self._sites.get(site), self._flying)
+                left = jobs.left_open(self._sites.get(site), self._flying)
                 if left:  # another owner's, or cut short: never answered, but counted (A04)
-                    await self._sites.commit(crawl.interrupted(self._sites.get(site), left, time.time(), self._policy))
-                plan = crawl.plan(self._sites.get(site), time.time(), self._policy)
+                    await self._sites.commit(jobs.interrupted(self._sites.get(site), left, time.time(), self._policy))
+                plan = jobs.plan(self._sites.get(site), time.time(), self._policy)
                 if isinstance(plan, Done):
                     await self._sites.commit(plan.change)
                     continue
                 if isinstance(plan, Idle):
                     return Stepped(None, plan.wait)
                 written = time.monotonic()
-                intent = crawl.intend(self._sites.get(site), plan, self._worker, time.time())
-                await self._sites.commit(intent.change)
-            self._flying.add(intent.intent.id)
+                intended = jobs.intend(self._sites.get(site), plan, self._worker, time.time())
+                await self._sites.commit(intended.change)
+            self._flying.add(intended.intent.id)
             try:
-                return await self._send(site, plan, intent.intent, written, still_ours)
+                return await self._send(site, plan, intended.intent, written, still_ours)
             finally:
-                self._flying.discard(intent.intent.id)
+                self._flying.discard(intended.intent.id)
 
     async def _send(
         self, site: str, plan: Send, intent: Intent, written: float, still_ours: Callable[[], bool]
@@ -77,7 +77,7 @@ class Stepper:
         if not self._may_send(site, intent, written, still_ours):
             async with self._sites.lock(site):
                 if still_ours():
-                    await self._sites.commit(crawl.unsent(self._sites.get(site), intent, time.time(), self._policy))
+                    await self._sites.commit(jobs.unsent(self._sites.get(site), intent, time.time(), self._policy))
             return Stepped(None, 0.0)
         response = await self._fetcher.fetch(plan.request)
         ended = time.monotonic()
@@ -94,6 +94,6 @@ class Stepper:
         read = await self._reader.read(plan, response)
         async with self._sites.lock(site):
             here = self._sites.get(site)
-            absorbed = crawl.absorb(here, intent, plan, response, read, self._policy)
+            absorbed = jobs.absorb(here, intent, plan.ask, response, read, self._policy)
             await self._sites.commit(absorbed)
             return Stepped(ended, absorbed.head.wait, plan.ask.kind, str(response.outcome))

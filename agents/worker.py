@@ -37,7 +37,7 @@ APP_ID = "licet-worker"
 MAILBOX = "site-mailbox"
 
 
-class WorkerApp(faust.App):  # type: ignore[misc]
+class WorkerApp(faust.App):
     """Faust's app with two hooks of ours. `worker` is set once, before it starts."""
 
     worker: Worker
@@ -60,7 +60,7 @@ class Worker:
         self._settings = settings
         self._health = health
         self._delay = policy.profile.pace.crawl.delay
-        self._partitions = topics.named(MAILBOX).partitions
+        self._partitions = topics.by_name()[MAILBOX].partitions
         self._behind: dict[int, int] = {}
         self._generation = 0
         self._background: set[asyncio.Task[None]] = set()
@@ -133,13 +133,13 @@ class Worker:
         del self._behind[partition]
         return True
 
-    async def _revoked(self, _app: Any, revoked: Any, **_kwargs: Any) -> None:
+    async def _revoked(self, *_args: Any, **_kwargs: Any) -> None:
         """Faust's rebalance is eager: everything goes, whatever comes back."""
         self._health.set_ready(False, "rebalancing")
         await self.pump.stop()
         self.mailbox.read.clear()
 
-    async def _shutdown(self, _app: Any, **_kwargs: Any) -> None:
+    async def _shutdown(self, *_args: Any, **_kwargs: Any) -> None:
         self._health.set_ready(False, "stopping")
         await self.pump.stop()
 
@@ -157,7 +157,7 @@ class Worker:
 
 
 async def mailbox_ends(app: faust.App, owned: set[int]) -> dict[int, int]:
-    """Partition -> offset of the last message that has not been acknowledged yet; nothing for those read to the end."""
+    """Partition -> offset of its last message; partitions that were acknowledged to the end are left out."""
     consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap(app), group_id=APP_ID, enable_auto_commit=False)
     await consumer.start()
     try:

@@ -75,7 +75,6 @@ class Ask(Model):
     """Its place in the frontier; None for robots.txt, sitemaps and proof reads."""
     attempt: int = 1
     hops: int = 0
-    not_before: float = 0.0
 
 
 class Job(Model):
@@ -126,6 +125,9 @@ class Head(Model):
     """Seconds from `last_end` to the next request."""
     pause_until: float = 0.0
     strikes: int = 0
+    """Refusals in a row (W06, C10)."""
+    slow: int = 0
+    """How often the gap was doubled (C10)."""
 
 
 class Entry(Model):

@@ -10,10 +10,10 @@ import hashlib
 from collections.abc import Callable
 
 from crawler.rules import gate
-from crawler.rules.jobs.closing import close_all
 from crawler.rules.identity import NoteRefused, check_note
+from crawler.rules.jobs.closing import close_all
 from crawler.rules.site import Change, Policy, Site, joined, with_job
-from crawler.rules.urls import UrlRefused, canonical, same_site
+from crawler.rules.urls import Reason, UrlRefused, canonical, same_site
 from models import ids, intake
 from models.events import (
     CrawlDecided,
@@ -53,7 +53,7 @@ def _address_saved(site: Site, message: Message, now: float, policy: Policy) -> 
     refused: dict[str, str] = {}
     update: dict[str, object] = {"host": message.host, "start": message.start, "schedule": said.schedule}
     try:
-        update["note"] = check_note(said.note, policy.profile) if said.note else None
+        update["note"] = (check_note(said.note, policy.profile) or None) if said.note else None
     except NoteRefused as error:
         refused["note"] = str(error)
     try:
@@ -80,7 +80,7 @@ def _scope(scope: tuple[str, ...] | None, site: str, start: str) -> tuple[str, .
     for url in scope:
         page = canonical(url, start)
         if not same_site(page, site):
-            raise UrlRefused("offsite", f"{url} is not on {site}")
+            raise UrlRefused(Reason.OFFSITE, url)
         found.append(page)
     return tuple(dict.fromkeys(found))
 
@@ -124,9 +124,7 @@ def _suspend(site: Site, message: Message, now: float, policy: Policy) -> Change
     assert isinstance(said, intake.SuspendSite)
     closed = close_all(site, now, "suspended")
     head = closed.head.model_copy(update={"suspended": Suspension(at=now, by=said.by, reason=said.reason)})
-    fact = Suspended(
-        id=ids.event_id("suspended", message.id), at=now, site=head.site, by=said.by, reason=said.reason
-    )
+    fact = Suspended(id=ids.event_id("suspended", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
     return joined(closed, Change(head, facts=(fact,)))
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change, Frontier, Site
 from models.state import Chunk, Head, Seen, chunk_key, robots_key, seen_key
+
+Part = TypeVar("Part")
 
 
 def parsed(head: Head, get: Callable[[str], bytes | None]) -> Site:
@@ -44,6 +47,5 @@ def _with_part(site: Site, key: str, value: bytes | None) -> Site:
     return replace(site, frontiers={**site.frontiers, job: known.extended(Chunk.model_validate_json(value))})
 
 
-def _less(parts: object, job: str) -> dict[str, object]:
-    assert isinstance(parts, dict)
+def _less(parts: Mapping[str, Part], job: str) -> dict[str, Part]:
     return {key: value for key, value in parts.items() if key != job}

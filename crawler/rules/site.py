@@ -34,9 +34,7 @@ class Frontier:
     def extended(self, chunk: Chunk) -> Frontier:
         """The frontier with one more chunk."""
         prints = self.fingerprints if chunk.fingerprint is None else (*self.fingerprints, chunk.fingerprint)
-        return Frontier(
-            (*self.entries, *chunk.entries), self.urls | {entry.url for entry in chunk.entries}, prints
-        )
+        return Frontier((*self.entries, *chunk.entries), self.urls | {entry.url for entry in chunk.entries}, prints)
 
 
 @dataclass(frozen=True, slots=True)

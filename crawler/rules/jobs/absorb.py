@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection
 from crawler.rules.jobs import check, pages, proof, robots, sitemaps
 from crawler.rules.jobs.answer import Answer, Read, Result, moved
 from crawler.rules.jobs.closing import close, counted
-from crawler.rules.jobs.plan import Send
-from crawler.rules.pace import PaceState, after
+from crawler.rules.pace import Asked, PaceDecision, PaceState, after
+from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change, Policy, Site, joined, with_job, without_job
 from models import ids
 from models.events import RequestEnded, UrlNamed, named
-from models.state import Ask, Head, Intent, Job
+from models.state import Ask, Head, Intent
 from models.web import Kind, Outcome, Response
 
 TRIES = 3
@@ -27,32 +27,39 @@ _PHASES: dict[str, Callable[[Answer], Result]] = {
 }
 
 
-def absorb(site: Site, intent: Intent, send: Send, response: Response, read: Read, policy: Policy) -> Change:
+def absorb(site: Site, intent: Intent, ask: Ask, response: Response, read: Read, policy: Policy) -> Change:
     """The site after the answer to the request that `intent` announced."""
-    head, pace = _paced(site, intent, send.ask, response, policy)
+    pace = _pace(site, intent, ask, response, read, policy)
+    head = _paced(site.head, intent, response, pace)
     job = site.job(intent.job)
-    url = named(head.site, send.ask.url, response.ended_at)
+    url = named(head.site, ask.url, response.ended_at)
     if job is None:  # it ended while the request was under way
         return Change(head, facts=(_record(head, intent, response, response.outcome, True, ""),), contents=(url,))
-    answer = Answer(site, job, send.ask, response, read, pace, policy)
-    return _applied(head, intent, answer, _PHASES[send.ask.kind](answer), url)
+    answer = Answer(site, job, ask, response, read, pace, policy)
+    return _applied(head, intent, answer, _PHASES[ask.kind](answer), url)
 
 
-def _paced(site: Site, intent: Intent, ask: Ask, response: Response, policy: Policy) -> tuple[Head, object]:
+def _pace(site: Site, intent: Intent, ask: Ask, response: Response, read: Read, policy: Policy) -> PaceDecision:
+    """What follows for the pace; a Crawl-delay that has just been read holds for the very next request (E15)."""
+    verdict = read if isinstance(read, Verdict) else site.robots.get(intent.job)
+    state = PaceState(site.head.strikes, site.head.slow, site.head.pause_until or None)
+    asked = Asked(kind=Kind(ask.kind), attempt=ask.attempt - 1)
+    delay = verdict.crawl_delay if verdict else None
+    return after(state, response, asked, policy.profile, delay, response.ended_at)
+
+
+def _paced(head: Head, intent: Intent, response: Response, pace: PaceDecision) -> Head:
     """The head without the intent, and with the gap that the next request of the site keeps."""
-    rules = site.robots.get(intent.job)
-    state = PaceState(site.head.strikes, site.head.pause_until)
-    pace = after(state, response, Kind(ask.kind), policy.profile, rules.crawl_delay if rules else None, ask.attempt)
-    head = site.head.model_copy(
+    return head.model_copy(
         update={
-            "intents": tuple(other for other in site.head.intents if other.id != intent.id),
+            "intents": tuple(other for other in head.intents if other.id != intent.id),
             "last_end": response.ended_at,
-            "wait": pace.gap,
+            "wait": pace.wait_seconds,
             "strikes": pace.strikes,
-            "pause_until": max(site.head.pause_until, pace.pause_until or 0.0),
+            "slow": pace.slow,
+            "pause_until": max(head.pause_until, pace.pause_until or 0.0),
         }
     )
-    return head, pace
 
 
 def _applied(head: Head, intent: Intent, answer: Answer, result: Result, url: UrlNamed) -> Change:
@@ -67,7 +74,9 @@ def _applied(head: Head, intent: Intent, answer: Answer, result: Result, url: Ur
     return joined(change, without_job(change.head, job)) if result.over else change
 
 
-def _record(head: Head, intent: Intent, response: Response, outcome: Outcome, final: bool, detail: str) -> RequestEnded:
+def _record(
+    head: Head, intent: Intent, response: Response, outcome: Outcome, final: bool, detail: str
+) -> RequestEnded:
     """One row for each request (A04); ids follow from job and number, so a redelivery repeats it."""
     return RequestEnded(
         id=ids.event_id(intent.job, "request", intent.number), at=response.ended_at, site=head.site, job=intent.job,
@@ -101,15 +110,10 @@ def _interrupted(site: Site, intent: Intent, now: float, policy: Policy, *, sent
     response = Response(Outcome.INTERRUPTED, started_at=intent.at, ended_at=now, elapsed=0.0)
     job = site.job(intent.job)
     if job is not None and job.ask is not None and job.ask.attempt >= TRIES:
-        return absorb(site, intent, Send(job.id, job.ask, _no_request(intent, job)), response, None, policy)
+        return absorb(site, intent, job.ask, response, None, policy)
     open_ = tuple(other for other in site.head.intents if other.id != intent.id)
     head = site.head.model_copy(update={"intents": open_})
     if job is not None and job.ask is not None:
         head = with_job(head, moved(job, ask=job.ask.model_copy(update={"attempt": job.ask.attempt + 1})))
     record = _record(head, intent, response, Outcome.INTERRUPTED, job is None, "")
     return Change(head, facts=(record.model_copy(update={"sent": sent}),))
-
-
-def _no_request(intent: Intent, job: Job) -> object:
-    """No request was made for an intent that is given up; `absorb` looks at the ask alone."""
-    return None

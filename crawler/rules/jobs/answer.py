@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crawler.rules.pace import PaceDecision
+from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Frontier, Policy, Site
 from models.events import CrawlEnd, Fact, PageFetched
 from models.page import PageRead, SitemapRead, Unread
@@ -12,7 +13,8 @@ from models.profile import Profile
 from models.state import Account, Ask, Job
 from models.web import Outcome, Response
 
-Read = PageRead | SitemapRead | Unread | None
+Read = PageRead | SitemapRead | Verdict | str | Unread | None
+"""What the child process made of the body. For robots.txt: the verdict, or the URL of the next hop."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,9 @@ def close_all(site: Site, now: float, reason: str, jobs: Iterable[Job] | None = 
     return change
 
 
-def close(head: Head, job: Job, now: float, end: CrawlEnd, reason: str, left: Outcome = Outcome.OVER_BUDGET) -> Change:
+def close(
+    head: Head, job: Job, now: float, end: CrawlEnd, reason: str, left: Outcome = Outcome.OVER_BUDGET
+) -> Change:
     """End one job: `end` and `reason` for a crawl, a failure with `reason` for the small ones.
 
     `left` is the outcome of a URL that the job had taken up and will not ask for again.
@@ -61,7 +63,7 @@ def _terminal(site: str, job: Job, now: float, end: CrawlEnd, reason: str) -> Fa
     if job.kind == "crawl":
         return CrawlEnded(
             id=event, at=now, site=site, crawl=job.id, end=end, reason=reason, pages=job.pages, pairs=job.pairs,
-            requests=job.requests, outcomes=job.outcomes, left=max(0, job.found - bin(int(job.done or "0", 16)).count("1")),
+            requests=job.requests, outcomes=job.outcomes, left=job.found - int(job.done or "0", 16).bit_count(),
         )  # fmt: skip
     if job.kind == "verification":
         return VerificationFailed(

@@ -11,7 +11,7 @@ from crawler.rules.jobs.closing import close, counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, done_with, waiting, with_chunk
 from crawler.rules.jobs.handing import handed_on
 from crawler.rules.site import Change, Frontier, Site, with_job
-from crawler.rules.urls import Reason, UrlRefused, admitted, host_of
+from crawler.rules.urls import Reason, UrlRefused, admitted, canonical, host_of
 from models.page import PageRead
 from models.profile import Profile
 from models.state import Ask, Entry, Job, chunk_key, robots_key
@@ -61,12 +61,7 @@ def absorb(answer: Answer) -> Result:
     if blocked is not None:  # before 429, 503 and 403 are read as such (E26, C13)
         return _finished(answer, BLOCKED[blocked.kind], blocked.by)
     if answer.pace.retry:
-        onward = answer.ask.model_copy(
-            update={
-                "attempt": answer.ask.attempt + 1,
-                "not_before": answer.response.ended_at + answer.pace.retry_after,
-            }
-        )
+        onward = answer.ask.model_copy(update={"attempt": answer.ask.attempt + 1})  # E19
         return Result(moved(answer.job, ask=onward), answer.response.outcome, final=False)
     if answer.response.outcome is Outcome.REDIRECTED:
         return _redirected(answer)
@@ -98,10 +93,12 @@ def _redirected(answer: Answer) -> Result:
 
 
 def _to_itself(answer: Answer, location: str) -> Result:
-    """The www twin looks like the same URL here. At the start page the twin becomes the crawl's authority, once,
-    and its own robots.txt is read first (RFC 9309 2.3); anywhere else it is a loop.
+    """A redirect to the www twin looks like one to the same URL, since twins are one domain here (E06).
+
+    At the start page the twin becomes the crawl's authority, once, and its own robots.txt is read first (RFC 9309
+    2.3); anywhere else such a redirect is a loop.
     """
-    twin = admitted_host(location, answer.ask.url)
+    twin = _host_at(location, answer.ask.url)
     if twin is None or twin == answer.job.host or answer.job.switched or answer.job.pages:
         return _finished(answer, Outcome.REDIRECT_LIMIT)
     site, job = answer.site.head.site, answer.job
@@ -113,10 +110,8 @@ def _to_itself(answer: Answer, location: str) -> Result:
     return Result(again, Outcome.REDIRECTED, parts=tuple((key, None) for key in dead))
 
 
-def admitted_host(location: str, base: str) -> str | None:
+def _host_at(location: str, base: str) -> str | None:
     """The host that a redirect points to, or None where it points nowhere."""
-    from crawler.rules.urls import canonical
-
     try:
         return host_of(canonical(location, base))
     except UrlRefused:
@@ -168,9 +163,7 @@ def _depth(answer: Answer) -> int:
     return answer.frontier.entries[answer.ask.entry].depth if answer.ask.entry is not None else 0
 
 
-def _with_entries(
-    answer: Answer, result: Result, entries: list[Entry], fingerprint: str | None = None
-) -> Result:
+def _with_entries(answer: Answer, result: Result, entries: list[Entry], fingerprint: str | None = None) -> Result:
     most = MOST_FOUND * answer.profile.budget.pages
     job, parts = with_chunk(answer.site.head.site, result.job, answer.frontier, entries, most, fingerprint)
     return replace(result, job=job, parts=(*result.parts, *parts))

@@ -18,6 +18,8 @@ class Send:
     """Make this request for that job."""
 
     job: str
+    host: str
+    """The crawl's authority."""
     ask: Ask
     request: Request
 
@@ -48,7 +50,7 @@ class Intended:
 
 
 def plan(site: Site, now: float, policy: Policy) -> Plan:
-    """The next request of `site`. `now` is wall-clock seconds; whether the pace allows it yet is the pump's affair."""
+    """The next request of `site` at wall-clock second `now`; whether the pace allows it yet is the pump's affair."""
     head = site.head
     if head.suspended is not None or not head.jobs:
         return Idle(None)
@@ -57,20 +59,12 @@ def plan(site: Site, now: float, policy: Policy) -> Plan:
         return Done(close_all(site, now, "deadline", late))
     if now < head.pause_until:
         return Idle(head.pause_until - now)  # W06, C10
-    job = min(head.jobs, key=lambda job: _order(job, now))
-    if job.ask is not None and now < job.ask.not_before:
-        return Idle(job.ask.not_before - now)
+    job = min(head.jobs, key=lambda job: (job.kind == "crawl", job.accepted_at))  # small jobs first
     ask = _next(site, job, now, policy)
     if isinstance(ask, Change):
         return Done(ask)
     note = head.accounts.get(job.account, Account()).note
-    return Send(job.id, ask, request_for(ask, note, policy.profile))
-
-
-def _order(job: Job, now: float) -> tuple[bool, bool, float]:
-    """A job that waits for a retry lets others go first; small jobs go before crawls; then first come."""
-    waits = job.ask is not None and now < job.ask.not_before
-    return waits, job.kind == "crawl", job.accepted_at
+    return Send(job.id, job.host, ask, request_for(ask, note, policy.profile))
 
 
 def _next(site: Site, job: Job, now: float, policy: Policy) -> Ask | Change:
