@@ -147,7 +147,7 @@ def _from_xml(head: bytes) -> str | None:
 
 
 def _attributes(head: bytes, position: int) -> tuple[dict[bytes, bytes], int]:
-    """The attributes from here to the end of the tag, the first of each name, and its end; an open tag has none."""
+    """The attributes from here to the end of the tag, the first of each name; an open tag has none."""
     found: dict[bytes, bytes] = {}
     while position < len(head):
         match = _ATTRIBUTE.match(head, position)
