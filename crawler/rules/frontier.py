@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from crawler.rules.urls import path_of
 from crawler.rules.vocabulary import FILLERS, Topic, topic_of, topic_of_phrase
-from models.profile import Discovery, Scope
+from models.profile import Discovery
 
 _WORD = re.compile(r"[a-z0-9]+")
 _DATE = re.compile(r"/(?:19|20)\d\d(?:[/-](?:0?[1-9]|1[0-2]))(?:[/-](?:0?[1-9]|[12]\d|3[01]))?(?:/|$|\D)")
@@ -27,6 +27,7 @@ _NOT_A_PAGE = re.compile(
     r"pptx?|rar|rss|svg|tar|tiff?|ttf|txt|vcf|wav|web[mp]|woff2?|xlsx?|xml|zip)$",
     re.IGNORECASE,
 )
+MAX_DEPTH = 16  # hops of links from the start; profiles tighten it
 _MAX_SEGMENTS = 12
 _MAX_PATH = 512
 
@@ -60,34 +61,45 @@ class Candidate:
     wave: int = 0
 
 
-Rank = tuple[int, int, int, int, int, int, int, str]
+def rank(candidate: Candidate, max_depth: int = MAX_DEPTH) -> float:
+    """The sort key, small first, as one number that can be stored; who is found first wins a tie.
 
-
-def rank(candidate: Candidate, scope: Scope) -> Rank:
-    """The sort key; the smallest is asked for first. Ends in the URL, so no two are equal."""
+    In this order: the sitemap's own pages before those linked from them (W07), traps last, what the page is
+    about, how many links away it is, the sitemap's priority, how deep its path is.
+    """
     path = path_of(candidate.url)
-    return (
-        candidate.wave,
-        int(trap_of(candidate.url, candidate.depth, scope) is not None),
-        -1 if path == "/" else min(_page_topic(path), _anchor_topic(candidate.anchor)),
-        candidate.depth,
-        -round(max(0.0, min(candidate.priority, 1.0)) * 10),
-        path.count("/"),
-        len(path),
-        candidate.url,
+    topic = -1 if path == "/" else min(_page_topic(path), _anchor_topic(candidate.anchor))
+    trap = trap_of(candidate.url, candidate.depth, max_depth) is not None
+    steps = (
+        (candidate.wave, 2),
+        (int(trap), 2),
+        (topic + 1, 100),
+        (min(candidate.depth, 99), 100),
+        (10 - round(max(0.0, min(candidate.priority, 1.0)) * 10), 11),
+        (min(path.count("/"), 49), 50),
+        (min(len(path) // 8, 99), 100),
     )
+    number = 0
+    for value, size in steps:
+        number = number * size + value
+    return float(number)  # below 2**53: exact
 
 
-def ordered(candidates: list[Candidate], scope: Scope) -> list[Candidate]:
-    """All candidates in the order in which they are asked for."""
-    return sorted(candidates, key=lambda candidate: rank(candidate, scope))
+def rank_of_link(url: str, text: str, depth: int, max_depth: int = MAX_DEPTH, wave: int = 0) -> float:
+    """The rank of a page that a link leads to; `text` is what the link says."""
+    return rank(Candidate(url, depth, text, wave=wave), max_depth)
 
 
-def trap_of(url: str, depth: int, scope: Scope) -> Trap | None:
+def rank_of_sitemap(url: str, priority: float | None, depth: int = 1) -> float:
+    """The rank of a page that a sitemap names."""
+    return rank(Candidate(url, depth, priority=0.5 if priority is None else priority))
+
+
+def trap_of(url: str, depth: int, max_depth: int = MAX_DEPTH) -> Trap | None:
     """The trap that a canonical URL looks like (F72), or None."""
     path = path_of(url).partition("?")[0]
     segments = [segment for segment in path.split("/") if segment]
-    if depth > scope.max_depth or len(segments) > _MAX_SEGMENTS:
+    if depth > max_depth or len(segments) > _MAX_SEGMENTS:
         return Trap.DEEP
     if len(path) > _MAX_PATH:
         return Trap.LONG
@@ -111,9 +123,7 @@ def is_page(url: str) -> bool:
     return _NOT_A_PAGE.search(path_of(url).partition("?")[0]) is None
 
 
-def links_taken(
-    discovery: Discovery, *, sitemap_found: bool, check: bool = True, follow: bool = False
-) -> Links:
+def links_taken(discovery: Discovery, *, sitemap_found: bool, check: bool = True, follow: bool = False) -> Links:
     """W07: with a sitemap one check of what is missing from it, which a run can switch off or widen."""
     if discovery.links == "always" or not sitemap_found or follow:
         return Links.ALL

@@ -1,0 +1,1 @@
+"""Servers and judges that several suites share."""
