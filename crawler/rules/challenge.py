@@ -37,15 +37,15 @@ def _with_status(*statuses: int) -> Callable[[str, int | None], bool]:
 
 # Documented by their vendors: Cloudflare, AWS WAF, Vercel. Seen in public reports: SiteGround, and DataDome,
 # whose headers alone stand on passed pages too.
-_HEADERS: tuple[tuple[str, Callable[[str, int | None], bool]], ...] = (
-    ("cf-mitigated", _value("challenge")),
-    ("x-amzn-waf-action", _value("challenge", "captcha")),
-    ("x-vercel-mitigated", _value("challenge", "deny")),
-    ("sg-captcha", _value("challenge")),
-    ("x-datadome", _with_status(401, 403)),
-    ("x-dd-b", _with_status(401, 403)),
-    ("server", lambda value, status: value.strip().lower() == "datadome" and status in (401, 403)),
-)
+_HEADERS: dict[str, Callable[[str, int | None], bool]] = {
+    "cf-mitigated": _value("challenge"),
+    "x-amzn-waf-action": _value("challenge", "captcha"),
+    "x-vercel-mitigated": _value("challenge", "deny"),
+    "sg-captcha": _value("challenge"),
+    "x-datadome": _with_status(401, 403),
+    "x-dd-b": _with_status(401, 403),
+    "server": lambda value, status: value.strip().lower() == "datadome" and status in (401, 403),
+}
 _BODIES: tuple[tuple[str, re.Pattern[bytes]], ...] = tuple(
     (name, re.compile(pattern, re.IGNORECASE))
     for name, pattern in (
@@ -71,10 +71,10 @@ _PASSWORD_FIELD = re.compile(rb"<input\b[^>]{0,200}\btype\s*=\s*[\"']?password",
 
 def detect(response: Response) -> Blocked | None:
     """The challenge or login that an answer is, or None."""
-    for name, matches in _HEADERS:
-        value = response.header(name)
-        if value is not None and matches(value, response.status):
-            return Blocked("challenge", f"{name}: {value.strip()[:80]}")
+    for name, value in response.headers:
+        matches = _HEADERS.get(name.lower())
+        if matches is not None and matches(value, response.status):
+            return Blocked("challenge", f"{name.lower()}: {value.strip()[:80]}")
     by = _body_mark(response)
     if by is not None:
         return Blocked("challenge", by)
