@@ -89,6 +89,4 @@ def _agree(path: Path, topics: list[Topic]) -> None:
         raise TopicsError(f"{path} lists {', '.join(twice)} more than once.")
     counts = {topic.partitions for topic in topics if topic.key == "site"}
     if len(counts) > 1:
-        raise TopicsError(
-            f"{path}: topics with key `site` must have the same partitions, not {sorted(counts)}."
-        )
+        raise TopicsError(f"{path}: topics with key `site` must have the same partitions, not {sorted(counts)}.")

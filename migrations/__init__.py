@@ -1,0 +1,45 @@
+"""The database's schema, step by step. Packaged, so that a wheel can migrate without a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine
+
+FOLDER = Path(__file__).resolve().parent
+LOCK = 0x4C494D47
+"""Advisory lock: two programs that migrate at once wait for each other."""
+
+
+def config(connection: Connection | None = None) -> Config:
+    """Alembic's configuration for the packaged migrations, run on `connection`."""
+    found = Config()
+    # Alembic expands %(here)s and the like in its options: a percent sign in a path must be doubled
+    found.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
+    found.set_main_option("path_separator", "os")
+    found.attributes["connection"] = connection
+    return found
+
+
+def newest() -> str:
+    """The revision that this version of Licet needs."""
+    return str(ScriptDirectory.from_config(config()).get_current_head())
+
+
+def current(connection: Connection) -> str | None:
+    """The revision that the database is at; None when it is empty."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
+    """Bring the database to `revision`, in one transaction. Gives the revisions before and after."""
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        before = current(connection)
+        command.upgrade(config(connection), revision)
+        return before, current(connection)
