@@ -214,9 +214,7 @@ class _Walker:
         attributes = node.attributes
         if href := attributes.get("href"):
             nofollow = "nofollow" in (attributes.get("rel") or "").lower()
-            self.tree.anchors.append(
-                Anchor(href, attributes.get("alt") or "", nofollow, len(self.tree.blocks))
-            )
+            self.tree.anchors.append(Anchor(href, attributes.get("alt") or "", nofollow, len(self.tree.blocks)))
 
     def inline(self, node: LexborNode) -> None:
         attributes = node.attributes
@@ -234,9 +232,7 @@ class _Walker:
         text = _preformatted(joined) if kind == "pre" else _flowed(joined)
         if text:
             marks = _LINK if self.anchor is not None else 0
-            self.tree.blocks.append(
-                Block(text, kind, self.box, marks, min(self.linked, len(text)), self.anchors)
-            )
+            self.tree.blocks.append(Block(text, kind, self.box, marks, min(self.linked, len(text)), self.anchors))
         self.linked = 0
         self.anchors = 1 if self.anchor is not None else 0
 
