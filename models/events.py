@@ -138,6 +138,8 @@ class RequestEnded(Fact):
     attempt: int
     sent: bool
     outcome: str
+    final: bool = True
+    """The URL's one outcome; False when the same URL will be asked for again (E19, a takeover)."""
     status: int | None = None
     bytes: int = 0
     wire_bytes: int = 0

@@ -59,14 +59,6 @@ class CrawlRequested(Said):
     by: str = Field(default="", max_length=200)
 
 
-class ListingRequested(Said):
-    """A customer asks which pages the site has (E05, E16)."""
-
-    account: Name
-    address: Address
-    by: str = Field(default="", max_length=200)
-
-
 class StartCrawl(Said):
     """Staff start a crawl: the same gate, without the daily cap (E21)."""
 
@@ -112,7 +104,6 @@ class WithdrawVerification(Said):
 type_of_topic: dict[str, dict[str, type[Said]]] = {
     "address-saved": {"address-saved": AddressSaved},
     "verification-requested": {"verification-requested": VerificationRequested},
-    "listing-requested": {"listing-requested": ListingRequested},
     "crawl-requested": {"crawl-requested": CrawlRequested},
     "operator-commands": {
         "start-crawl": StartCrawl,

@@ -15,7 +15,6 @@ from models.wire import Model, Said, Unreadable, read_json
 Type = Literal[
     "address-saved",
     "verification-requested",
-    "listing-requested",
     "crawl-requested",
     "start-crawl",
     "suspend-site",

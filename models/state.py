@@ -1,7 +1,7 @@
 """A site's memory: a small head that changes with each request, and parts that are written once.
 
-Keys in the table are `site|h` (the head), `site|r|JOB` (robots.txt of a job), `site|f|JOB|N` (the N-th chunk of a
-crawl's frontier). Everything is immutable: a change is a new head.
+Keys in the table are `site|h` (the head), `site|s` (messages seen), `site|r|JOB` (robots.txt of a job) and
+`site|f|JOB|N` (the N-th chunk of a crawl's frontier). Everything is immutable: a change is a new head.
 """
 
 from __future__ import annotations
@@ -60,6 +60,11 @@ class Intent(Model):
     at: float
     timeout: float
 
+    @property
+    def id(self) -> str:
+        """One request of one job."""
+        return f"{self.job}|{self.number}"
+
 
 class Ask(Model):
     """The URL that a job is busy with, through its retries and redirect hops."""
@@ -70,7 +75,6 @@ class Ask(Model):
     """Its place in the frontier; None for robots.txt, sitemaps and proof reads."""
     attempt: int = 1
     hops: int = 0
-    not_before: float = 0.0
 
 
 class Job(Model):
@@ -102,7 +106,6 @@ class Job(Model):
     pairs: int = 0
     switched: bool = False
     """The authority was moved to the www twin once, at the start."""
-    fingerprints: tuple[str, ...] = ()
 
 
 class Head(Model):
@@ -122,8 +125,9 @@ class Head(Model):
     """Seconds from `last_end` to the next request."""
     pause_until: float = 0.0
     strikes: int = 0
-    seen: tuple[str, ...] = ()
-    """The last message ids that were applied; a redelivery is a no-op."""
+    """Refusals in a row (W06, C10)."""
+    slow: int = 0
+    """How often the gap was doubled (C10)."""
 
 
 class Entry(Model):
@@ -137,14 +141,26 @@ class Entry(Model):
 
 
 class Chunk(Model):
-    """Frontier entries that one page, or one sitemap, added. Never changed."""
+    """What one page, or one sitemap, added to a job: frontier entries, the page's fingerprint. Never changed."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[Entry, ...] = ()
+    fingerprint: str | None = None
+
+
+class Seen(Model):
+    """The last messages that were applied, oldest first: a redelivery is a no-op (F30)."""
+
+    messages: tuple[str, ...] = ()
 
 
 def head_key(site: str) -> str:
     """The table key of a site's head."""
     return f"{site}|h"
+
+
+def seen_key(site: str) -> str:
+    """The table key of the messages that a site has seen."""
+    return f"{site}|s"
 
 
 def robots_key(site: str, job: str) -> str:

@@ -11,6 +11,8 @@ Only aiokafka's admin client is used. What it and the brokers leave open decides
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -25,6 +27,7 @@ from stack.errors import StackError
 
 OWN_VALUE = 1  # DescribeConfigs: a value set on the topic itself
 TOPIC_EXISTS = 36
+SETTLING = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,7 @@ async def apply(
     """Create and alter until the broker agrees with `topics.yaml`; what was changed, a sentence each.
 
     What would move data is said, not done: partitions taken away, copies moved. A topic that is keyed by site
-    gets more partitions only with `grow_keyed`, since its sites land on other partitions, away from their memory.
+    gets more partitions only with `grow_keyed`: its sites would land on others, away from their memory.
     """
     wanted = load_topics() if topics is None else list(topics)
     async with admin(bootstrap) as client:
@@ -80,12 +83,32 @@ async def apply(
         for drift in await _drift(client, wanted, copies):
             by_topic.setdefault(drift.topic, []).append(drift)
         changes: list[str] = []
+        held: list[Drift] = []
         for topic in wanted:
-            drifts = by_topic.get(topic.name, [])
-            held = {drift: why for drift in drifts if (why := _moves_data(topic, drift, grow_keyed))}
-            changes += [f"{drift}: not changed, {why}" for drift, why in held.items()]
-            changes += await _mend(client, topic, [drift for drift in drifts if drift not in held], copies)
+            reasons = {drift: _moves_data(topic, drift, grow_keyed) for drift in by_topic.get(topic.name, [])}
+            changes += [f"{drift}: not changed, {why}" for drift, why in reasons.items() if why]
+            held += [drift for drift, why in reasons.items() if why]
+            changes += await _mend(
+                client, topic, [drift for drift, why in reasons.items() if not why], copies
+            )
+        if len(changes) > len(held):
+            await _settle(client, wanted, copies)
         return changes
+
+
+async def _settle(client: AIOKafkaAdminClient, wanted: list[Topic], copies: int) -> None:
+    """Wait until the broker shows what it has accepted, with a leader for each partition.
+
+    Metadata follows a change by some 100 ms (measured: two of eleven fresh topics still missing). Until then
+    a second `apply` would create again, and a first send would meet NotLeaderForPartition.
+    """
+    deadline = time.monotonic() + SETTLING
+    while time.monotonic() < deadline:
+        missing = [drift for drift in await _drift(client, wanted, copies) if drift.what == "missing"]
+        leaders = [part["leader"] for topic in await client.describe_topics() for part in topic["partitions"]]
+        if not missing and all(leader >= 0 for leader in leaders):
+            return
+        await asyncio.sleep(0.05)
 
 
 def _moves_data(topic: Topic, drift: Drift, grow_keyed: bool) -> str:
@@ -191,7 +214,7 @@ async def _create(client: AIOKafkaAdminClient, topic: Topic, copies: int) -> str
     for name, code, *message in response.topic_errors:
         if code != TOPIC_EXISTS:  # another `apply` was quicker
             _raise_on(code, f"creating {name}", message[0] if message else None)
-    return f"{topic.name}: created with {topic.partitions} partitions and {copies} copies"
+    return f"{topic.name}: created, partitions {topic.partitions}, replication {copies}"
 
 
 async def _grow(client: AIOKafkaAdminClient, topic: Topic, drift: Drift) -> str:

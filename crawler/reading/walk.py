@@ -1,0 +1,281 @@
+"""One parse, one walk: a page becomes blocks, boxes, links and what its head says.
+
+The walk is iterative, because a page decides how deep it is, and touches each node once.
+"""
+
+from __future__ import annotations
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from crawler.reading.boxes import Anchor, Block, Box, Mark, Tree
+from crawler.reading.names import marks_of
+
+SKIPPED = frozenset(
+    "script style template svg math select datalist textarea iframe object canvas audio video".split()
+)
+BLOCKS = frozenset(
+    "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset figcaption "
+    "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav noscript ol option p pre search "
+    "section summary table tbody td tfoot th thead tr ul head optgroup".split()
+)
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_KINDS = HEADINGS | frozenset(
+    "li dt dd td th summary p pre blockquote caption figcaption button legend address".split()
+)
+_TAG_MARKS: dict[str, int] = {
+    "nav": Mark.NAV, "menu": Mark.NAV, "footer": Mark.FOOTER, "aside": Mark.ASIDE, "form": Mark.FORM,
+    "dialog": Mark.DIALOG, "noscript": Mark.NOSCRIPT, "main": Mark.MAIN, "article": Mark.ARTICLE,
+    "details": Mark.DETAILS, "table": Mark.TABLE, "dl": Mark.DEFINITIONS, "address": Mark.ADDRESS,
+    "ul": Mark.LIST, "ol": Mark.LIST, "button": Mark.BUTTON, "header": Mark.HEADER, "search": Mark.FORM,
+}  # fmt: skip
+_ROLE_MARKS: dict[str, int] = {
+    "navigation": Mark.NAV, "menu": Mark.NAV, "menubar": Mark.NAV, "banner": Mark.HEADER,
+    "contentinfo": Mark.FOOTER, "complementary": Mark.ASIDE, "search": Mark.FORM, "dialog": Mark.DIALOG,
+    "alertdialog": Mark.DIALOG, "main": Mark.MAIN, "article": Mark.ARTICLE, "listbox": Mark.NAV,
+    "form": Mark.FORM,
+}  # fmt: skip
+# Plain integers: `|` of two IntFlag members takes 1 us, of two integers 30 ns [measured].
+_TAG_MARKS = {name: int(mark) for name, mark in _TAG_MARKS.items()}
+_ROLE_MARKS = {name: int(mark) for name, mark in _ROLE_MARKS.items()}
+_DIALOG, _HIDDEN, _LINK = int(Mark.DIALOG), int(Mark.HIDDEN), int(Mark.LINK)
+_BREAK = "\0"  # never in a parsed document: the parser replaces NUL
+_PANEL = ("aria-controls", "data-bs-target", "data-target", "for")
+
+
+def walk(html: str) -> Tree:
+    """Parse the page once and walk it once. The caller has checked the depth (`guard.too_deep`)."""
+    walker = _Walker()
+    root = LexborHTMLParser(html).root
+    if root is not None:
+        walker.run(root)
+    return walker.tree
+
+
+class _Walker:
+    """The state of one walk."""
+
+    def __init__(self) -> None:
+        self.tree = Tree()
+        self.buffer: list[str] = []
+        self.box = -1
+        self.linked = 0
+        self.anchors = 0
+        self.anchor: Anchor | None = None
+        self.anchor_text: list[str] = []
+        self.in_head = False
+
+    def run(self, root: LexborNode) -> None:
+        """Depth first, without recursion; `path` holds what is open: node and whether it opened a box."""
+        path: list[tuple[LexborNode, str, bool]] = []
+        node: LexborNode | None = root
+        while node is not None:
+            tag = node.tag
+            if tag == "-text":
+                self.text(node.text_content or "")
+            elif tag and tag not in SKIPPED and tag[0] not in "-!":
+                opened = self.enter(node, tag)
+                child = node.child
+                if child is not None:
+                    path.append((node, tag, opened))
+                    node = child
+                    continue
+                self.leave(tag, opened)
+            elif tag == "script":
+                self.script(node)
+            following = node.next if node is not root else None
+            while following is None and path:
+                node, tag, opened = path.pop()
+                self.leave(tag, opened)
+                following = node.next if path else None
+            node = following
+
+    def text(self, text: str) -> None:
+        if self.in_head:
+            return
+        self.buffer.append(text)
+        if self.anchor is not None:
+            self.linked += len(text.strip())
+            self.anchor_text.append(text)
+
+    def script(self, node: LexborNode) -> None:
+        if "ld+json" in (node.attributes.get("type") or "").lower():
+            self.tree.scripts.append(node.text(deep=True))
+
+    def enter(self, node: LexborNode, tag: str) -> bool:
+        """Take an element's start; True when it opened a box."""
+        if tag == "br":
+            self.buffer.append(_BREAK)
+            return False
+        if tag in BLOCKS or "-" in tag:
+            self.flush()
+            self.open_box(tag, node.attributes)
+            return True
+        if tag == "a":
+            self.open_anchor(node.attributes)
+        elif tag in _INLINE:
+            _INLINE[tag](self, node)
+        return False
+
+    def leave(self, tag: str, opened: bool) -> None:
+        if opened:
+            self.flush()
+            box = self.tree.boxes[self.box]
+            box.end = len(self.tree.blocks)
+            self.box = box.parent
+            if tag == "head":
+                self.in_head = False
+        elif tag == "a":
+            self.close_anchor()
+
+    def open_box(self, tag: str, attributes: dict[str, str | None]) -> None:
+        tree = self.tree
+        parent = self.box
+        self.box = len(tree.boxes)
+        kind, kind_box = (tag, self.box) if tag in _KINDS else ("", self.box)
+        if attributes.get("role") == "heading":
+            kind = f"h{(attributes.get('aria-level') or '3')[:1]}"
+        if parent >= 0 and not kind:
+            kind, kind_box = tree.boxes[parent].kind, tree.boxes[parent].kind_box
+        elif kind == "p" and parent >= 0 and tree.boxes[parent].kind in _OUTER:
+            kind, kind_box = tree.boxes[parent].kind, tree.boxes[parent].kind_box
+        name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".strip()
+        depth = tree.boxes[parent].depth + 1 if parent >= 0 else 0
+        marks = _own_marks(tag, name, attributes)
+        tree.boxes.append(Box(tag, name, parent, depth, marks, len(tree.blocks), kind, kind_box, attributes))
+        self.note(attributes)
+        if tag == "head":
+            self.in_head = True
+        elif tag == "html":
+            tree.language = attributes.get("lang") or attributes.get("xml:lang") or ""
+
+    def note(self, attributes: dict[str, str | None]) -> None:
+        """Remember ids, and which block opens which panel."""
+        if not attributes:
+            return
+        tree = self.tree
+        if identity := attributes.get("id"):
+            tree.ids.setdefault(identity, self.box)
+        if "itemtype" in attributes:
+            tree.microdata = True
+        for name in _PANEL:
+            if target := attributes.get(name):
+                tree.triggers.append((len(tree.blocks), self.box, target.removeprefix("#")))
+                return
+
+    def open_anchor(self, attributes: dict[str, str | None]) -> None:
+        href = attributes.get("href")
+        if self.buffer and self.anchors:
+            self.buffer.append(" ")  # a row of links: "Home" and "News" are two words
+        self.note(attributes)
+        if href is None:
+            return
+        if href.startswith("#") and len(href) > 1:
+            self.tree.triggers.append((len(self.tree.blocks), self.box, href[1:]))
+        self.close_anchor()
+        nofollow = "nofollow" in (attributes.get("rel") or "").lower().replace(",", " ").split()
+        self.anchor = Anchor(href, "", nofollow, len(self.tree.blocks))
+        self.anchors += 1
+        self.anchor_text = []
+
+    def close_anchor(self) -> None:
+        if self.anchor is None:
+            return
+        text = " ".join("".join(self.anchor_text).split())
+        self.anchor.text = text
+        self.tree.anchors.append(self.anchor)
+        href = self.anchor.href.strip()
+        if href[:7].lower() == "mailto:":
+            self.append_target(href[7:].partition("?")[0], text)
+        elif href[:4].lower() == "tel:":
+            self.append_target(href[4:], text)
+        self.anchor = None
+
+    def append_target(self, target: str, text: str) -> None:
+        """An address or number that stands only in the target belongs into the text: `Mail us (a@b.example)`."""
+        if not text or "@" in text or sum(map(str.isdigit, text)) >= 5 or not 5 <= len(target) <= 100:
+            return
+        if "@" in target or sum(map(str.isdigit, target)) >= 6:
+            self.buffer.append(f" ({target})")
+
+    def meta(self, node: LexborNode) -> None:
+        self.tree.metas.append(node.attributes)
+
+    def rel(self, node: LexborNode) -> None:
+        self.tree.rels.append(node.attributes)
+
+    def base(self, node: LexborNode) -> None:
+        self.tree.base = self.tree.base or (node.attributes.get("href") or "")
+
+    def title(self, node: LexborNode) -> None:
+        if self.in_head and not self.tree.title:
+            self.tree.title = node.text(deep=True)
+
+    def area(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        if href := attributes.get("href"):
+            nofollow = "nofollow" in (attributes.get("rel") or "").lower()
+            self.tree.anchors.append(
+                Anchor(href, attributes.get("alt") or "", nofollow, len(self.tree.blocks))
+            )
+
+    def inline(self, node: LexborNode) -> None:
+        attributes = node.attributes
+        if attributes:
+            self.note(attributes)
+
+    def flush(self) -> None:
+        """End the current run of text; it becomes a block when it holds more than white space."""
+        if not self.buffer:
+            return
+        joined = "".join(self.buffer)
+        self.buffer.clear()
+        box = self.tree.boxes[self.box] if self.box >= 0 else None
+        kind = box.kind if box else ""
+        text = _preformatted(joined) if kind == "pre" else _flowed(joined)
+        if text:
+            marks = _LINK if self.anchor is not None else 0
+            self.tree.blocks.append(
+                Block(text, kind, self.box, marks, min(self.linked, len(text)), self.anchors)
+            )
+        self.linked = 0
+        self.anchors = 1 if self.anchor is not None else 0
+
+
+def _flowed(text: str) -> str:
+    if _BREAK not in text:
+        return " ".join(text.split())
+    lines = (" ".join(line.split()) for line in text.split(_BREAK))
+    return "\n".join(line for line in lines if line)
+
+
+def _preformatted(text: str) -> str:
+    return text.replace(_BREAK, "\n").strip("\n").rstrip() if text.strip() else ""
+
+
+def _own_marks(tag: str, name: str, attributes: dict[str, str | None]) -> int:
+    """The marks of the element itself; a page's own html and body classes say nothing of a part of it."""
+    if tag in ("html", "body", "head"):
+        return 0
+    marks = _TAG_MARKS.get(tag, 0) | (marks_of(name) if name else 0)
+    if not attributes:
+        return marks
+    if role := attributes.get("role"):
+        marks |= _ROLE_MARKS.get(role, 0)
+    if attributes.get("aria-modal") == "true":
+        marks |= _DIALOG
+    if "hidden" in attributes or attributes.get("aria-hidden") == "true" or _styled_away(attributes):
+        marks |= _HIDDEN
+    return marks
+
+
+def _styled_away(attributes: dict[str, str | None]) -> bool:
+    style = attributes.get("style")
+    return bool(style) and "display:none" in (style or "").replace(" ", "").lower()
+
+
+_OUTER = frozenset(("li", "dt", "dd", "td", "th", "summary", "blockquote", "caption", "button"))
+_INLINE = {
+    "meta": _Walker.meta, "link": _Walker.rel, "base": _Walker.base, "title": _Walker.title,
+    "area": _Walker.area, "label": _Walker.inline, "span": _Walker.inline, "b": _Walker.inline,
+    "strong": _Walker.inline,
+}  # fmt: skip
