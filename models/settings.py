@@ -69,7 +69,7 @@ def _database(value: SecretStr) -> SecretStr:
 
 
 def _secret_file(path: Path) -> Path:
-    """A file of at least 32 bytes that others cannot read (faults.md 4, Secrets)."""
+    """A file of at least 32 bytes that others cannot read."""
     try:
         info = path.stat()
     except OSError as error:

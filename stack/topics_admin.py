@@ -138,7 +138,7 @@ async def admin(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
 
 
 async def _copies(client: AIOKafkaAdminClient, replication: int | None) -> int:
-    """Three copies where there are brokers for them (kafka.md: each of three was killed, nothing lost)."""
+    """Three copies where there are brokers for them: then each can be killed and nothing is lost."""
     brokers = len((await client.describe_cluster())["brokers"])
     if replication is not None and replication > brokers:
         raise StackError(f"{replication} copies of each partition need as many brokers; {brokers} are there.")
