@@ -26,9 +26,7 @@ class Tansu:
         """Start it and wait until a record goes through."""
         address = f"tcp://{self.bootstrap}"
         argv = [_binary(), "broker", "--listener-url", address, "--advertised-listener-url", address]
-        self.process = Process(
-            "broker", [*argv, "--storage-engine", "memory://tansu/"], self.data / "broker.log"
-        )
+        self.process = Process("broker", [*argv, "--storage-engine", "memory://tansu/"], self.data / "broker.log")
         self.process.spawn()
         try:
             await wait_until_usable(self.bootstrap, 1, 20.0, lambda: self.alive)

@@ -78,9 +78,7 @@ def check_note(note: str, profile: Profile) -> str:
 def _final_form(note: str, longest: int) -> str:
     """NFC; brackets, semicolons, control and format characters stripped; spaces run together; cut."""
     text = unicodedata.normalize("NFC", note)
-    kept = "".join(
-        c for c in text if c not in _STRIPPED and unicodedata.category(c) not in ("Cc", "Cf", "Cs")
-    )
+    kept = "".join(c for c in text if c not in _STRIPPED and unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
     return " ".join(kept.split())[:longest].strip()
 
 
