@@ -63,10 +63,7 @@ async def test_apply_mends_configuration_and_keeps_what_others_set(kafka: Kafka)
     drift = await check(kafka.bootstrap, [one])
     assert [str(d) for d in drift] == [f"{one.name}: segment.ms is 700000, should be 600000"]
     assert await apply(kafka.bootstrap, [one]) == [f"{one.name}: segment.ms from 700000 to 600000"]
-    assert (
-        await check(kafka.bootstrap, [changed(one, config={**one.config, "max.message.bytes": "2000000"})])
-        == []
-    )
+    assert await check(kafka.bootstrap, [changed(one, config={**one.config, "max.message.bytes": "2000000"})]) == []
 
 
 @pytest.mark.kafka
