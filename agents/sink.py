@@ -68,6 +68,9 @@ class Sink:
                 await self._set_aside(stored.letters)
             except DatabaseAwayError as error:
                 self._away(str(error))
+                if error.slow and len(records) > 1:
+                    half = len(records) // 2
+                    return await self._insist(records[:half]) + await self._insist(records[half:])
             except Exception as error:
                 # whatever it is: an escape from the agent would lose the whole batch
                 self._away(f"{type(error).__name__} while storing")
