@@ -129,5 +129,5 @@ def _write_pages(connection: Connection, ordered: Sequence[Row]) -> int:
 
 def _table(model: type[tables.Base]) -> Table:
     table = model.__table__
-    assert isinstance(table, Table)  # noqa: S101 - every mapped class here has a plain table
+    assert isinstance(table, Table)
     return table
