@@ -70,9 +70,7 @@ async def _download(folder: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
     pom = aside / "pom.xml"
-    pom.write_text(
-        POM.format("\n".join(DEPENDENCY.format(*artifact) for artifact in ARTIFACTS)), encoding="utf-8"
-    )
+    pom.write_text(POM.format("\n".join(DEPENDENCY.format(*artifact) for artifact in ARTIFACTS)), encoding="utf-8")
     argv = [shutil.which("mvn") or "mvn", "-B", "-q", "-f", str(pom), "dependency:copy-dependencies"]
     process = Process(
         "maven", [*argv, f"-DoutputDirectory={aside}", "-DincludeScope=runtime"], folder.with_suffix(".log")

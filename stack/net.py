@@ -92,9 +92,7 @@ async def _round_trip(bootstrap: str, copies: int) -> None:
 
 
 async def _send_and_read(bootstrap: str, topic: str) -> None:
-    async with AIOKafkaProducer(
-        bootstrap_servers=bootstrap, acks="all", request_timeout_ms=5_000
-    ) as producer:
+    async with AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", request_timeout_ms=5_000) as producer:
         await producer.send_and_wait(topic, b"probe", partition=0)
     consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest")
     async with consumer:

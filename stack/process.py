@@ -35,9 +35,7 @@ def with_parent(argv: Sequence[str], die_by: str, *options: str) -> list[str]:
     setpriv = shutil.which("setpriv")
     if setpriv is None:
         if options:
-            raise StackError(
-                "PostgreSQL refuses to run as root: install setpriv (util-linux), or use another user."
-            )
+            raise StackError("PostgreSQL refuses to run as root: install setpriv (util-linux), or use another user.")
         return list(argv)
     return [setpriv, *options, "--pdeathsig", die_by, *argv]
 

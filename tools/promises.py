@@ -41,9 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     return _say(_broken(options.root, options.xml, rows, tests))
 
 
-def broken(
-    rows: Iterable[table.Row], tests: Mapping[str, list[proofs.Test]], results: proofs.Results
-) -> list[str]:
+def broken(rows: Iterable[table.Row], tests: Mapping[str, list[proofs.Test]], results: proofs.Results) -> list[str]:
     """One sentence for each kept promise that its tests do not prove."""
     found = []
     for row in rows:
@@ -62,14 +60,10 @@ def _why_not(tests: list[proofs.Test], results: proofs.Results) -> str:
         return f"{', '.join(failed)} failed"
     if "passed" in ended.values():
         return ""
-    return "none of its tests passed: " + ", ".join(
-        f"{test.name} ({result})" for test, result in ended.items()
-    )
+    return "none of its tests passed: " + ", ".join(f"{test.name} ({result})" for test, result in ended.items())
 
 
-def _broken(
-    root: Path, xml: Path, rows: list[table.Row], tests: Mapping[str, list[proofs.Test]]
-) -> list[str]:
+def _broken(root: Path, xml: Path, rows: list[table.Row], tests: Mapping[str, list[proofs.Test]]) -> list[str]:
     kept = {row.id for row in rows if row.state == "kept"}
     needed = sorted({test for name in kept for test in tests.get(name, [])})
     results = proofs.read(xml) if proofs.fresh(xml, root) else _run(root, needed)
@@ -83,16 +77,12 @@ def _run(root: Path, tests: list[proofs.Test]) -> proofs.Results:
     with tempfile.TemporaryDirectory() as folder:
         xml = Path(folder) / "tests.xml"
         names = [test.node for test in tests]
-        subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", f"--junitxml={xml}", *names], cwd=root, check=False
-        )
+        subprocess.run([sys.executable, "-m", "pytest", "-q", f"--junitxml={xml}", *names], cwd=root, check=False)
         return proofs.read(xml) if xml.exists() else {}
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="promises", description="Rewrites docs/promises.md and checks its proofs."
-    )
+    parser = argparse.ArgumentParser(prog="promises", description="Rewrites docs/promises.md and checks its proofs.")
     parser.add_argument("--check", action="store_true", help="only say whether the file is up to date")
     parser.add_argument("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     parser.add_argument("--xml", type=Path, help="results of pytest --junitxml (default: var/tests.xml)")

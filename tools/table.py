@@ -11,9 +11,7 @@ from typing import Final
 from tools.proofs import Test
 
 _COUNTS: Final = {"E": 28, "W": 14, "C": 14, "A": 5}
-IDS: Final = tuple(
-    f"{letter}{number:02}" for letter, count in _COUNTS.items() for number in range(1, count + 1)
-)
+IDS: Final = tuple(f"{letter}{number:02}" for letter, count in _COUNTS.items() for number in range(1, count + 1))
 """Every promise there is: Ema, Wembi, Certant, all bots."""
 STATES: Final = ("kept", "planned")
 _ROW: Final = re.compile(r"^\| ([A-Z]\d+) \|")

@@ -31,9 +31,7 @@ WIRE_SLACK = 1024 * 1024  # head, framing, and what TLS and flow control hand ov
 SIDE_BODY = 64 * 1024  # of an error's or redirect's HTML: enough to know a challenge by (E26, C13)
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-_URL = re.compile(
-    r"https://([^/?#@:\[\]\\]+)(/[\x21\x22\x24-\x7e]*)?"
-)  # no port, userinfo, literal, fragment
+_URL = re.compile(r"https://([^/?#@:\[\]\\]+)(/[\x21\x22\x24-\x7e]*)?")  # no port, userinfo, literal, fragment
 _METHODS = frozenset({"GET", "HEAD"})  # E03
 _AUTO = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")  # what aiohttp would add by itself
 

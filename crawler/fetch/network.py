@@ -61,9 +61,7 @@ class Network:
 
     def tls(self) -> ssl.SSLContext:
         """The context for every connection: certificates and names are always verified (A02)."""
-        context = (
-            self.ca if isinstance(self.ca, ssl.SSLContext) else ssl.create_default_context(cafile=self.ca)
-        )
+        context = self.ca if isinstance(self.ca, ssl.SSLContext) else ssl.create_default_context(cafile=self.ca)
         if context.verify_mode is not ssl.CERT_REQUIRED or not context.check_hostname:
             raise ValueError("a context that does not verify is never used")
         return context

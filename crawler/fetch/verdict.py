@@ -16,9 +16,7 @@ from models.web import Outcome, Request
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _NO_CONTENT = frozenset({204, 205, 206})  # 206: nobody asked for a range
 _CONDITIONS = frozenset({"if-none-match", "if-modified-since"})
-_MEDIA_TYPE = re.compile(
-    r"[ \t]*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*(?:;.*)?", re.DOTALL
-)
+_MEDIA_TYPE = re.compile(r"[ \t]*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*(?:;.*)?", re.DOTALL)
 
 
 def of_status(request: Request, status: int, location: str | None) -> Outcome:

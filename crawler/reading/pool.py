@@ -29,11 +29,11 @@ START = 30.0  # seconds for a child to import what it needs
 ANSWER_LIMIT = 32 * 1024 * 1024  # bytes of one answer
 
 
-class ParseLimit(Exception):  # noqa: N818 - named after its outcome, parse_limit
+class ParseLimit(Exception):
     """A job hit the memory, CPU or wall limit, or broke its process; the child is gone."""
 
 
-class ReadingFailed(Exception):  # noqa: N818 - the job's own error, as text
+class ReadingFailed(Exception):
     """The job raised an exception in the child."""
 
 

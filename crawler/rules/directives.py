@@ -14,9 +14,7 @@ from crawler.rules.urls import UrlRefused, canonical
 
 # Rules that carry a colon themselves, so what stands before it is no bot's name.
 _WITH_VALUE = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
-_REFRESH = re.compile(
-    r"\s*(\d{1,6})(?:\.\d*)?\s*(?:[;,]\s*)?(?:url\s*=\s*)?[\"']?\s*([^\"']*)", re.IGNORECASE
-)
+_REFRESH = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:[;,]\s*)?(?:url\s*=\s*)?[\"']?\s*([^\"']*)", re.IGNORECASE)
 _MAX_TEXT = 4096
 
 

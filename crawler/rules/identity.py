@@ -49,7 +49,7 @@ class NoteRule(StrEnum):
     CRAWLER_SHAPE = "a word in it ends like the name of a crawler"
 
 
-class NoteRefused(ValueError):  # noqa: N818 - a refusal is an answer, not an error
+class NoteRefused(ValueError):
     """A note that is not sent; the note before it stays in force (E02)."""
 
     def __init__(self, rule: NoteRule, found: str = "") -> None:
@@ -78,9 +78,7 @@ def check_note(note: str, profile: Profile) -> str:
 def _final_form(note: str, longest: int) -> str:
     """NFC; brackets, semicolons, control and format characters stripped; spaces run together; cut."""
     text = unicodedata.normalize("NFC", note)
-    kept = "".join(
-        c for c in text if c not in _STRIPPED and unicodedata.category(c) not in ("Cc", "Cf", "Cs")
-    )
+    kept = "".join(c for c in text if c not in _STRIPPED and unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
     return " ".join(kept.split())[:longest].strip()
 
 

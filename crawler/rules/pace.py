@@ -94,9 +94,7 @@ def after(
     if not is_refusal(response):
         strikes = 0 if _is_answer(response) else state.strikes
         wait = gap(profile, asked, response.elapsed, robots_delay, state.slow)
-        return PaceDecision(
-            wait, retry=False, pause_until=state.pause_until, strikes=strikes, slow=state.slow
-        )
+        return PaceDecision(wait, retry=False, pause_until=state.pause_until, strikes=strikes, slow=state.slow)
     refusal, strikes = profile.refusal, state.strikes + 1
     slow = state.slow
     if refusal.slow_after is not None and strikes >= refusal.slow_after:

@@ -9,15 +9,12 @@ from functools import cached_property
 from hashlib import sha256
 
 import orjson
-from protego import Protego
 
+from crawler.rules.robots_match import Matcher
 from crawler.rules.robots_reader import cut_token, read
 from crawler.rules.urls import UrlRefused, canonical
 
-_TO_ESCAPE = re.compile(rb"[^!-~]")
 _PATH = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//[^/?#]*([^#]*)", re.IGNORECASE)
-_EXPLAINED = 2_000  # rules looked at to name the one that decided: a hostile file must not cost seconds
-_ANY = "token"  # protego sees one group only; which one it is was decided before
 
 
 @dataclass(frozen=True)
@@ -47,29 +44,23 @@ class Rules:
 
     def allows(self, url: str) -> bool:
         """Whether a URL may be asked for (RFC 9309 2.2.2: most octets win, equal allows)."""
-        if not self.rules or _is_robots_txt(url):
+        path = _path(url)
+        if not self.rules or path.partition("?")[0] == "/robots.txt":
             return True
-        return bool(self._matcher.can_fetch(url, _ANY))
+        rule = self._matcher.deciding(path)
+        return rule is None or rule.allow
 
     def decide(self, url: str) -> Decision:
         """The same with its ground, for the audit."""
-        if _is_robots_txt(url):
+        path = _path(url)
+        if path.partition("?")[0] == "/robots.txt":
             return Decision(allowed=True, group=self.group, rule="allow: /robots.txt (RFC 9309 2.2.2)")
-        allowed = self.allows(url)
-        return Decision(allowed=allowed, group=self.group, rule=self._deciding_rule(url, allowed))
+        rule = self._matcher.deciding(path)
+        return Decision(rule is None or rule.allow, self.group, rule.text if rule else "")
 
     @cached_property
-    def _matcher(self) -> Protego:
-        return Protego.parse(_as_text(self.rules))
-
-    def _deciding_rule(self, url: str, allowed: bool) -> str:
-        """The longest rule of the deciding kind that matches by itself, for protego does not tell."""
-        patterns = sorted((p for allow, p in self.rules if allow is allowed), key=len, reverse=True)
-        for pattern in patterns[:_EXPLAINED]:
-            alone = ((allowed, pattern), (False, b"/")) if allowed else ((allowed, pattern),)
-            if Protego.parse(_as_text(alone)).can_fetch(url, _ANY) is allowed:
-                return f"{'allow' if allowed else 'disallow'}: {pattern.decode('utf-8', 'replace')}"
-        return ""
+    def _matcher(self) -> Matcher:
+        return Matcher(self.rules)
 
     def to_bytes(self) -> bytes:
         """For the site's memory: never larger than the file itself, some hundred bytes as a rule."""
@@ -113,9 +104,11 @@ def parse(body: bytes, token: str) -> Rules:
     )
 
 
-def _is_robots_txt(url: str) -> bool:
+def _path(url: str) -> str:
+    """Path and query, also of a URL that is not canonical; never the fragment."""
     match = _PATH.match(url)
-    return match is not None and match[1].partition("?")[0] == "/robots.txt"
+    path = match[1] if match else url.partition("#")[0]
+    return path if path.startswith("/") else f"/{path}"
 
 
 def _canonical_sitemaps(found: list[str]) -> tuple[str, ...]:
@@ -126,12 +119,3 @@ def _canonical_sitemaps(found: list[str]) -> tuple[str, ...]:
         except UrlRefused:
             continue
     return tuple(urls)
-
-
-def _as_text(rules: tuple[tuple[bool, bytes], ...]) -> str:
-    """One synthetic group, every octet that is not visible ASCII as `%XX` (RFC 9309 2.2.2)."""
-    lines = [f"User-agent: {_ANY}"]
-    for allow, pattern in rules:
-        escaped = _TO_ESCAPE.sub(lambda match: b"%%%02X" % match[0][0], pattern).decode("ascii")
-        lines.append(f"{'Allow' if allow else 'Disallow'}: {escaped}")
-    return "\n".join(lines)

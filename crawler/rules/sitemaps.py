@@ -150,9 +150,7 @@ class _Reader:
         self._path.append(name)
         if name in self._ITEMS:
             self._item = {}
-        elif (
-            self.found.kind == "atom" and name == "link" and attributes.get("rel", "alternate") == "alternate"
-        ):
+        elif self.found.kind == "atom" and name == "link" and attributes.get("rel", "alternate") == "alternate":
             self._item.setdefault("link", attributes.get("href", ""))
         self._text, self._room = [], _MAX_LOC + 1 if name in self._TEXTS else 0
 
@@ -185,9 +183,7 @@ class _Reader:
         if loc and name == "sitemap":
             self.found.children.append(loc)
         elif loc:
-            changed = (
-                self._item.get("lastmod") or self._item.get("updated") or self._item.get("pubdate") or ""
-            )
+            changed = self._item.get("lastmod") or self._item.get("updated") or self._item.get("pubdate") or ""
             self.found.locs.append((loc, self._item.get("priority", ""), changed[:40]))
         self._item = {}
 

@@ -45,7 +45,7 @@ class Reason(StrEnum):
     QUERY = "query"  # E20
 
 
-class UrlRefused(ValueError):  # noqa: N818 - a refusal is an answer, not an error
+class UrlRefused(ValueError):
     """A URL that is not asked for; `reason` says why."""
 
     def __init__(self, reason: Reason, url: str = "") -> None:

@@ -117,9 +117,7 @@ async def test_nobody_trusts_the_authority_by_accident(site: SampleSite) -> None
     assert site.entries() == []
 
 
-async def test_every_request_is_logged_with_its_times(
-    site: SampleSite, client: aiohttp.ClientSession
-) -> None:
+async def test_every_request_is_logged_with_its_times(site: SampleSite, client: aiohttp.ClientSession) -> None:
     await ask(client, site, "/robots.txt", **{"User-Agent": "EmaIngestBot/1.0"})
     await ask(client, site, "/prodotti/?ordina=prezzo")
     first, second = site.entries()
@@ -137,9 +135,7 @@ async def test_a_request_ends_when_its_body_is_out_and_not_before(tmp_path: Path
     big = Resource(b"x" * 20_000_000, "text/plain")
     async with Origin(tmp_path, {"/big": big}.get, (HOST,)) as site:
         context = ssl.create_default_context(cafile=str(site.ca_file))
-        reader, writer = await asyncio.open_connection(
-            "127.0.0.1", site.port, ssl=context, server_hostname=HOST
-        )
+        reader, writer = await asyncio.open_connection("127.0.0.1", site.port, ssl=context, server_hostname=HOST)
         writer.write(b"GET /big HTTP/1.1\r\nHost: bottega.example\r\n\r\n")
         await reader.readuntil(b"\r\n\r\n")
         assert site.entries() == []
@@ -165,10 +161,6 @@ def test_a_folder_is_served_in_place_and_nothing_beside_it(tmp_path: Path) -> No
     (tmp_path / "secret.html").write_text("no")
     (root / "out.html").symlink_to(tmp_path / "secret.html")
     find = folder(root, {"/robots.txt": Resource(b"User-agent: *\n", "text/plain")})
-    found = {
-        path: resource.body for path in ("/", "/library/a.html", "/robots.txt") if (resource := find(path))
-    }
+    found = {path: resource.body for path in ("/", "/library/a.html", "/robots.txt") if (resource := find(path))}
     assert found == {"/": b"home", "/library/a.html": b"a", "/robots.txt": b"User-agent: *\n"}
-    assert [find(path) for path in ("/../secret.html", "/out.html", "/library", "/no.html", "/a\0b")] == [
-        None
-    ] * 5
+    assert [find(path) for path in ("/../secret.html", "/out.html", "/library", "/no.html", "/a\0b")] == [None] * 5

@@ -62,9 +62,7 @@ def test_every_page_is_whole_html(path: str) -> None:
     tree = LexborHTMLParser(text)
     ids = [node.attributes["id"] for node in tree.css("[id]")]
     assert len(ids) == len(set(ids))
-    assert (
-        len(tree.css("h1")) == len(tree.css("header")) == len(tree.css("nav")) == len(tree.css("main")) == 1
-    )
+    assert len(tree.css("h1")) == len(tree.css("header")) == len(tree.css("nav")) == len(tree.css("main")) == 1
 
 
 @pytest.mark.parametrize("page", SHOP.pages, ids=NAMES)
@@ -108,9 +106,7 @@ def test_every_public_page_is_reached_by_links_from_the_home_page() -> None:
 def test_robots_txt_disallows_the_private_pages_and_no_other() -> None:
     rules = Protego.parse(SITE["/robots.txt"].body.decode())
     for page in SHOP.pages:
-        assert rules.can_fetch(f"https://{build.HOST}{page.path}", "EmaIngestBot") is not page.private, (
-            page.path
-        )
+        assert rules.can_fetch(f"https://{build.HOST}{page.path}", "EmaIngestBot") is not page.private, page.path
     assert list(rules.sitemaps) == [f"https://{build.HOST}/sitemap.xml"]
 
 

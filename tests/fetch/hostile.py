@@ -97,9 +97,7 @@ CASES: list[Case] = [
         Outcome.OK,
         body=CAP,
     ),
-    Case(
-        "F60", "one_over_gzip", lazy("over", lambda: gzip.compress(b"x" * (CAP + 1)), GZIP), Outcome.TOO_LARGE
-    ),
+    Case("F60", "one_over_gzip", lazy("over", lambda: gzip.compress(b"x" * (CAP + 1)), GZIP), Outcome.TOO_LARGE),
     Case(
         "F60",
         "announces_1TB",
@@ -146,9 +144,7 @@ CASES: list[Case] = [
     Case(
         "F61",
         "bomb_in_an_error",
-        forever(
-            b"HTTP/1.1 403 No\r\n" + f"{TYPE}\r\n{GZIP}\r\n\r\n".encode() + gzip.compress(bytes(8 * MB)), b""
-        ),
+        forever(b"HTTP/1.1 403 No\r\n" + f"{TYPE}\r\n{GZIP}\r\n\r\n".encode() + gzip.compress(bytes(8 * MB)), b""),
         (Outcome.HTTP_4XX, T),
     ),
     Case("F61", "100000_empty_members", lazy("em", lambda: EMPTY_MEMBER * 100_000, GZIP), P),
@@ -159,9 +155,7 @@ CASES: list[Case] = [
         whole(gzip.compress(SMALL), TYPE, "Content-Encoding: gzip, gzip"),
         Outcome.REFUSED_ENCODING,
     ),
-    Case(
-        "F61", "nested_in_two_lines", whole(gzip.compress(SMALL), TYPE, GZIP, GZIP), Outcome.REFUSED_ENCODING
-    ),
+    Case("F61", "nested_in_two_lines", whole(gzip.compress(SMALL), TYPE, GZIP, GZIP), Outcome.REFUSED_ENCODING),
     Case(
         "F61",
         "deflate_zlib",
@@ -228,9 +222,7 @@ CASES: list[Case] = [
         forever(HEAD + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffff\r\n", b"x" * 65536),
         Outcome.TOO_LARGE,
     ),
-    Case(
-        "F63", "chunk_negative", send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n"), P
-    ),
+    Case("F63", "chunk_negative", send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n"), P),
     Case("F63", "chunk_without_end", send(HEAD + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"), P),
     Case(
         "F63",
@@ -363,9 +355,7 @@ CASES: list[Case] = [
     Case("F76", "quotes_in_a_header", headers(b"X: '; drop table pages; --"), Outcome.OK, body=2),
     # Faults F80, types; decided before the body
     *(
-        Case(
-            "F80", name, forever(OK + line + b"\r\n", b"x" * 65536), Outcome.REFUSED_TYPE, sent_at_most=8 * MB
-        )
+        Case("F80", name, forever(OK + line + b"\r\n", b"x" * 65536), Outcome.REFUSED_TYPE, sent_at_most=8 * MB)
         for name, line in {
             "pdf": b"Content-Type: application/pdf\r\n",
             "no_type": b"",

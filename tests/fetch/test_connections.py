@@ -66,9 +66,7 @@ async def test_E03_cookies_are_never_kept_nor_sent(site: Site) -> None:
     assert all(one.header("cookie") is None for one in site.origin.asked)
 
 
-@pytest.mark.parametrize(
-    "method", ["POST", "OPTIONS", "PUT", "CONNECT", "get", "GET / HTTP/1.1\r\nX: y\r\n\r\nGET"]
-)
+@pytest.mark.parametrize("method", ["POST", "OPTIONS", "PUT", "CONNECT", "get", "GET / HTTP/1.1\r\nX: y\r\n\r\nGET"])
 async def test_E03_nothing_but_get_and_head_leaves(site: Site, method: str) -> None:
     assert (await site.get(method=method)).outcome is Outcome.REFUSED_ADDRESS
     assert site.origin.connections == 0
@@ -215,9 +213,7 @@ async def test_a_second_answer_behind_a_split_body_spoils_only_the_connection(si
 
 
 async def test_an_idle_connection_cannot_fill_our_memory(site: Site) -> None:
-    site.says = lambda asked: (
-        then_unasked(ANSWER + b"no" + ANSWER * 0, 1) if asked.id > 1 else (200, HTML, PAGE)
-    )
+    site.says = lambda asked: then_unasked(ANSWER + b"no" + ANSWER * 0, 1) if asked.id > 1 else (200, HTML, PAGE)
     await site.get()
     site.says = lambda _: then_unasked((ANSWER + b"no") * 10_000, 100)
     response, cost = await measured(site.fetcher, request("https://shop.example/flood"))

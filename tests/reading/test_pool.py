@@ -133,8 +133,7 @@ async def test_closing_ends_a_job_that_is_under_way_and_leaves_no_process() -> N
     await asyncio.sleep(0.05)
     await pool.close()
     assert all(
-        isinstance(one, ParseLimit | RuntimeError)
-        for one in await asyncio.gather(*busy, return_exceptions=True)
+        isinstance(one, ParseLimit | RuntimeError) for one in await asyncio.gather(*busy, return_exceptions=True)
     )
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
@@ -167,9 +166,7 @@ def test_children_die_with_a_worker_that_is_killed() -> None:
     )
     child = Path(f"/proc/{int(done.stdout)}")
     give_up = time.monotonic() + 5
-    while (
-        child.exists() and "Z" not in (child / "stat").read_text().split()[2] and time.monotonic() < give_up
-    ):
+    while child.exists() and "Z" not in (child / "stat").read_text().split()[2] and time.monotonic() < give_up:
         time.sleep(0.01)  # the kernel's signal is on its way
     assert not child.exists() or "Z" in (child / "stat").read_text().split()[2]
 

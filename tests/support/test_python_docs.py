@@ -16,9 +16,7 @@ def test_the_documentation_has_a_page_above_two_million_bytes() -> None:
     assert len(list(folder.rglob("*.html"))) > 500
 
 
-def test_without_apt_the_message_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_apt_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(docs, "INSTALLED", tmp_path / "none")
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(docs.MissingDocsError, match="install python3"):

@@ -31,9 +31,7 @@ def write_tests(root: Path, code: str) -> None:
 def keep(root: Path, name: str) -> None:
     document = root / "docs" / "promises.md"
     lines = document.read_text().splitlines(keepends=True)
-    kept = [
-        line.replace("| planned |", "| kept |") if line.startswith(f"| {name} ") else line for line in lines
-    ]
+    kept = [line.replace("| planned |", "| kept |") if line.startswith(f"| {name} ") else line for line in lines]
     document.write_text("".join(kept))
 
 
@@ -95,9 +93,7 @@ def test_a_kept_promise_that_no_test_names_fails(root: Path, capsys: pytest.Capt
 def test_old_results_are_not_believed_and_the_tests_are_run(root: Path) -> None:
     report(root, FIRST.format("", ""))
     os.utime(root / "var" / "tests.xml", (1, 1))
-    write_tests(
-        root, "def test_E14_closed(): assert False\n\nclass TestIt:\n    def test_E15_E16_x(self): pass\n"
-    )
+    write_tests(root, "def test_E14_closed(): assert False\n\nclass TestIt:\n    def test_E15_E16_x(self): pass\n")
     keep(root, "E15")
     assert run(root) == 0
     keep(root, "E14")
