@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -12,10 +13,17 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import uvloop
 
 from crawler.fetch.client import Fetcher
 from crawler.fetch.network import Network
 from tests.support.origin import Asked, read_log
+
+
+@pytest.fixture(scope="session")
+def event_loop_policy() -> asyncio.AbstractEventLoopPolicy:
+    """The loop that workers run on."""
+    return uvloop.EventLoopPolicy()
 
 
 @dataclass(frozen=True)
