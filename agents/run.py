@@ -20,8 +20,13 @@ log = logging.getLogger(__name__)
 class Service(Protocol):
     """What worker and sink have in common."""
 
-    app: faust.App
-    failure: asyncio.Future[BaseException] | None
+    @property
+    def app(self) -> faust.App:
+        """The Faust app."""
+
+    @property
+    def failure(self) -> asyncio.Future[BaseException] | None:
+        """Done when the service can no longer work; None before it is started."""
 
     async def start(self) -> None:
         """Start; returns when running."""
