@@ -39,6 +39,10 @@ ACCOUNT = "bottega"
 DATA = Path("var/demo")
 BEAT = 0.2
 AUDIT_ROW = "SELECT * FROM crawls WHERE crawl = :crawl"
+STORED = (
+    "SELECT count(DISTINCT page_id) AS pages, count(pair_id) AS pairs"
+    " FROM pages LEFT JOIN pairs USING (page_id) WHERE crawl = :crawl"
+)
 
 
 class DemoFailed(Exception):
@@ -165,13 +169,11 @@ class Demo:
 
     def _report(self, row: dict[str, Any], seconds: float) -> int:
         entries = self._site.entries()
-        pairs = self._row("SELECT count(*) AS pairs FROM pairs JOIN pages USING (page_id) WHERE crawl = :crawl", crawl=row["crawl"])
-        stored = self._row("SELECT count(*) AS pages FROM pages WHERE crawl = :crawl", crawl=row["crawl"])
-        assert pairs is not None
+        stored = self._row(STORED, crawl=row["crawl"])
         assert stored is not None
         audit = {name: row[name] for name in AUDIT}
         summary = Summary(
-            self._host, row["terminal_kind"], stored["pages"], pairs["pairs"], seconds, log.requests_by_kind(entries),
+            self._host, row["terminal_kind"], stored["pages"], stored["pairs"], seconds, log.requests_by_kind(entries),
             log.smallest_gap(entries), self._profile.pace.crawl.delay, audit,
         )  # fmt: skip
         show(summary, self._console)
