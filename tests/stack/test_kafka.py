@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,9 +14,11 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import NewTopic
 
 from stack import jars
+from stack.acls import grants
 from stack.errors import StackError
 from stack.kafka import Kafka
 from stack.net import free_port
+from stack.process import Process, run
 from stack.topics_admin import admin, check
 
 pytestmark = pytest.mark.stack
@@ -119,3 +122,23 @@ def test_missing_tools_are_one_sentence(
     why = jars.missing()
     assert why is None if words is None else words in (why or "")
     assert os.linesep not in (why or "")
+
+
+@pytest.mark.kafka
+async def test_printed_acl_lines_are_what_kafkas_own_tool_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    authorizer = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+    settings = {"authorizer.class.name": authorizer, "super.users": "User:ANONYMOUS"}
+    shapes = {(grant.kind, grant.operations, grant.name[-1:] == "*"): grant for grant in grants()}
+    libs = await jars.resolve()
+    (tmp_path / "admin.properties").write_text("")
+    async with Kafka(tmp_path / "data", settings=settings) as kafka:
+        for grant in shapes.values():
+            tool, *arguments = shlex.split(grant.line(kafka.bootstrap))
+            assert tool == "kafka-acls.sh"
+            argv = [jars.java(), "-XX:TieredStopAtLevel=1", "-cp", f"{libs}/*", "org.apache.kafka.tools.AclCommand"]
+            process = Process("acls", [*argv, *arguments], lambda *_: None)
+            assert await run(process, 60) == 0, (grant, process.tail())
+            assert f"principal=User:{grant.principal}" in process.tail()
