@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from commands.options import config_option, in_one_sentence, settings_for
+from commands.options import in_one_sentence, settings_for
 from stack.errors import StackError
 from stack.folder import Folder
 from stack.kafka import Kafka
@@ -24,11 +24,11 @@ KAFKA_PORT = 9092
 
 
 @click.command()
-@config_option
 @click.option("--data", type=FOLDER, help="The folder of this stack.  [default: var]")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many workers.")
 @click.option("--kafka", help="Your own broker (host:port, ...) instead of the embedded one.")
 @click.option("--database", help="Your own PostgreSQL (URL; with a password better in LICET_DATABASE_URL).")
+@click.pass_obj
 @in_one_sentence
 def up(config: Path | None, data: Path | None, workers: int, kafka: str | None, database: str | None) -> None:
     """Start a stack with workers and sink and keep it in the foreground.
@@ -52,10 +52,10 @@ async def _up(stack: Supervisor) -> None:
 
 
 @click.command()
-@config_option
 @click.option("--nodes", type=click.Choice(["1", "3"]), default="1", show_default=True, help="How many nodes.")
 @click.option("--data", type=FOLDER, help="Where its data is.  [default: var/kafka]")
 @click.option("--port", type=click.IntRange(1, 65530), default=KAFKA_PORT, show_default=True, help="First port.")
+@click.pass_obj
 @in_one_sentence
 def kafka(config: Path | None, nodes: str, data: Path | None, port: int) -> None:
     """Start Apache Kafka from the official jars (Java 17 and Maven) and keep it in the foreground.
@@ -98,3 +98,6 @@ async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
         loop.add_signal_handler(number, stop)
     with suppress(asyncio.CancelledError):
         await task
+
+
+COMMANDS = (up, kafka)
