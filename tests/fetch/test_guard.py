@@ -6,6 +6,7 @@ kernel of a network namespace as well.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.fetch.client import Fetcher, _unfit
-from crawler.fetch.gate import AddressRefusedError, socket_factory
+from crawler.fetch.gate import AddressRefusedError, SystemLookup, socket_factory
 from crawler.fetch.network import Network
 from crawler.rules.addresses import name_refusal
 from crawler.rules.urls import UrlRefused, canonical, host_of
@@ -180,3 +181,22 @@ def test_A02_what_the_rules_call_canonical_is_sent_or_refused_by_name_alone(text
         return
     why = _unfit(request(url))
     assert why is None or why == name_refusal(host_of(url))
+
+
+async def test_F53_a_resolver_that_hangs_ends_at_the_deadline(connects: list[object]) -> None:
+    async def hang(_: str) -> Sequence[str]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    fetcher = Fetcher(Network(), hang)
+    response = await fetcher.fetch(request("https://shop.example/", timeout=0.1))
+    assert response.outcome is Outcome.TIMEOUT
+    assert (response.elapsed < 1, connects) == (True, [])
+    await fetcher.close()
+
+
+async def test_the_machine_s_resolver_is_asked_in_threads_of_our_own() -> None:
+    lookup = SystemLookup(threads=1)
+    with pytest.raises(OSError, match=r"\w"):
+        await lookup("shop.invalid")  # RFC 6761 6.4: never a name
+    lookup.close()
