@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import aiohttp
 import psutil
@@ -20,9 +19,6 @@ from agents.sink_metrics import SinkMetrics
 from models import events, ids, topics
 from models.events import Fact
 from models.settings import Settings
-from stack import topics_admin
-from stack.kafka import Kafka
-from stack.tansu import Tansu
 from tests.sink.histories import SITE, apply, dump, history
 
 pytestmark = pytest.mark.stack
@@ -51,20 +47,6 @@ class Running:
             while not condition():
                 assert not self.sink.app.crashed
                 await asyncio.sleep(0.05)
-
-
-@pytest.fixture
-async def settings(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> AsyncIterator[Settings]:
-    """A fresh broker for each test, since the sink's topics and group have their one name."""
-    server = (
-        Kafka(tmp_path / "broker") if getattr(request, "param", "tansu") == "kafka" else Tansu(tmp_path / "broker")
-    )
-    async with server:
-        await topics_admin.apply(server.bootstrap)
-        yield Settings(
-            kafka=server.bootstrap, broker_kind=server.kind, database_url=database_url, data=tmp_path / "data",
-            session_timeout=6, heartbeat_interval=1,
-        )  # fmt: skip
 
 
 on_both = pytest.mark.parametrize(
