@@ -110,13 +110,14 @@ class Batches:
             where = f"{letter.topic}/{letter.partition}/{letter.offset}"
             log.warning("Dead letter %s: %s", where, letter.cause)
 
-    async def look(self, app: faust.App) -> None:
-        """Refresh readiness and lag."""
+    async def look(self, app: faust.App) -> bool:
+        """Refresh readiness and lag. Gives the readiness."""
         if not self._trouble:
             problem = _unassigned(app) or await asyncio.to_thread(schema_problem, self.engine)
             self.health.set_ready(not problem, problem)
         for topic in READERS:
             self.metrics.lag.labels(topic).set(self._lag(app, topic))
+        return self.health.ready
 
     def _lag(self, app: faust.App, topic: str) -> int:
         """Records between what is stored and the end of each partition that is ours and has been heard of."""

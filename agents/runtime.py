@@ -7,15 +7,17 @@ from typing import Any, cast
 
 import faust
 
+from agents import versions
 from models.settings import Settings
 
 
 def faust_settings(settings: Settings, app_id: str) -> dict[str, Any]:
-    """Keyword arguments for `faust.App(app_id, ...)`.
+    """Keyword arguments for `faust.App(app_id, ...)`; raises when a pinned library is another one.
 
     Nothing is served over HTTP: `web_enabled=False` is enough inside a process of our own, and Faust's command
     line, which would start the server all the same, is not used (`agents.health` serves instead).
     """
+    versions.check()
     found: dict[str, Any] = {
         "id": app_id,
         "broker": [f"kafka://{address}" for address in settings.require_kafka().split(",")],

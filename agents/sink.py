@@ -69,5 +69,5 @@ class Sink:
 
     async def _look(self) -> None:
         while True:
-            await self._batches.look(self.app)
-            await asyncio.sleep(1)
+            ready = await self._batches.look(self.app)
+            await asyncio.sleep(5 if ready else 1)

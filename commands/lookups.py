@@ -48,9 +48,8 @@ def check(job: UUID) -> Select[Any]:
 
 
 def checks_of(site: str) -> Select[Any]:
-    """The newest address check of each account."""
-    newest = whole(AddressCheck).where(AddressCheck.site == site).distinct(AddressCheck.account)
-    return newest.order_by(AddressCheck.account, AddressCheck.at.desc())
+    """The address checks of a site, newest first."""
+    return whole(AddressCheck).where(AddressCheck.site == site).order_by(AddressCheck.at.desc(), AddressCheck.id)
 
 
 def verification(job: UUID) -> Select[Any]:

@@ -13,6 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 Row = Mapping[str, Any]
+PIPE = 400
+"""Columns, when nobody watches."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 
@@ -30,7 +32,7 @@ def print_row(title: str, row: Row) -> None:
     for name, value in row.items():
         if value is not None and value not in ("", {}, []):
             table.add_row(name.replace("_", " "), cell(value))
-    Console(highlight=False).print(table)
+    _print(table)
 
 
 def print_rows(title: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
@@ -42,7 +44,15 @@ def print_rows(title: str, rows: Sequence[Row], columns: Sequence[str]) -> None:
         table.add_column(name.replace("_", " "), overflow="fold")
     for row in rows:
         table.add_row(*(cell(row[name]) for name in columns))
-    Console(highlight=False).print(table)
+    _print(table)
+
+
+def _print(table: Table) -> None:
+    """Folded to a terminal's width; into a pipe or a file in full lines, so that they can be searched."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPE)
+    console.print(table)
 
 
 def cell(value: object) -> Text:

@@ -60,7 +60,7 @@ def _show_site(at: Desk, place: Place, as_json: bool) -> None:
     proofs = ("account", "kind", "method", "weaker", "by", "reason", "at")
     print_rows("Proofs, newest first", found["verifications"], proofs)
     print_rows("Suspensions, newest first", found["suspensions"], ("kind", "by", "reason", "at"))
-    print_rows("Address checks", found["address_checks"], ("account", "host", "answers", "status", "at"))
+    print_rows("Address checks, newest first", found["address_checks"], ("account", "answers", "status", "at"))
     crawls = ("crawl", "requested_at", "requester", "account", "proof", "terminal_kind", "pages", "pairs")
     print_rows("Crawls, newest first", found["crawls"], crawls)
 

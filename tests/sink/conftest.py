@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
 import migrations
 from models.database import make_engine
+from models.settings import Settings
+from stack import topics_admin
+from stack.kafka import Kafka
 from stack.postgres import Postgres
+from stack.tansu import Tansu
 
 _numbers = itertools.count()
 
@@ -39,3 +44,17 @@ def engine(database_url: str) -> Iterator[Engine]:
     found = make_engine(database_url, "test")
     yield found
     found.dispose()
+
+
+@pytest.fixture
+async def settings(request: pytest.FixtureRequest, database_url: str, tmp_path: Path) -> AsyncIterator[Settings]:
+    """A fresh broker for each test, since the sink's topics and group have their one name."""
+    server = (
+        Kafka(tmp_path / "broker") if getattr(request, "param", "tansu") == "kafka" else Tansu(tmp_path / "broker")
+    )
+    async with server:
+        await topics_admin.apply(server.bootstrap)
+        yield Settings(
+            kafka=server.bootstrap, broker_kind=server.kind, database_url=database_url, data=tmp_path / "data",
+            session_timeout=6, heartbeat_interval=1,
+        )  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
@@ -29,3 +31,14 @@ def test_up_twice_down_and_up_again(postgres: Postgres) -> None:
         assert inspect(connection).get_table_names() == ["alembic_version"]
     assert migrations.upgrade(engine) == (None, newest)
     engine.dispose()
+
+
+def test_two_programs_that_migrate_at_once_wait_for_each_other(postgres: Postgres) -> None:
+    url = postgres.create_database("atonce")
+    engines = [make_engine(url, "test") for _ in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        results = sorted(pool.map(migrations.upgrade, engines), key=repr)
+    newest = migrations.newest()
+    assert results == [(newest, newest), (newest, newest), (None, newest)]
+    for engine in engines:
+        engine.dispose()

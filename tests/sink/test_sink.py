@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import Callable
 
 import aiohttp
 import psutil
@@ -20,8 +19,6 @@ from agents.sink_metrics import SinkMetrics
 from models import events, ids, topics
 from models.events import Fact
 from models.settings import Settings
-from stack import topics_admin
-from stack.tansu import Tansu
 from tests.sink.histories import SITE, apply, dump, history
 
 pytestmark = pytest.mark.stack
@@ -52,19 +49,9 @@ class Running:
                 await asyncio.sleep(0.05)
 
 
-@pytest.fixture
-async def tansu(tmp_path: Path) -> AsyncIterator[Tansu]:
-    async with Tansu(tmp_path / "broker") as found:
-        await topics_admin.apply(found.bootstrap)
-        yield found
-
-
-@pytest.fixture
-def settings(tansu: Tansu, database_url: str, tmp_path: Path) -> Settings:
-    return Settings(
-        kafka=tansu.bootstrap, broker_kind="tansu", database_url=database_url, data=tmp_path / "data",
-        session_timeout=6, heartbeat_interval=1,
-    )  # fmt: skip
+on_both = pytest.mark.parametrize(
+    "settings", ["tansu", pytest.param("kafka", marks=pytest.mark.kafka)], indirect=True
+)
 
 
 async def publish(settings: Settings, facts: list[Fact], poison: list[bytes | None] | None = None) -> None:
@@ -102,6 +89,7 @@ async def committed(settings: Settings) -> int:
     return sum(offset or 0 for offset in found)
 
 
+@on_both
 async def test_facts_become_rows_and_poison_becomes_letters(settings: Settings, engine: Engine) -> None:
     apply(engine, history())
     expected = dump(engine)
@@ -143,6 +131,7 @@ async def test_F21_the_database_is_away_then_back(settings: Settings, engine: En
     assert await committed(settings) == len(history())
 
 
+@on_both
 async def test_F35_a_sink_that_stops_while_the_database_is_away_acknowledges_nothing(
     settings: Settings, engine: Engine, database_url: str
 ) -> None:
