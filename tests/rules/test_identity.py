@@ -75,6 +75,8 @@ def test_E02_the_final_form_is_what_is_checked(note: str) -> None:
         ("Chrome/120", NoteRule.PRODUCT),
         ("Googlebot", NoteRule.CRAWLER_NAME),
         ("Uptime Robot", NoteRule.CRAWLER_NAME),
+        ("G\u043e\u043eglebot", NoteRule.CRAWLER_NAME),
+        ("claude b\u043ft", NoteRule.NOT_ASCII),
         ("a bot", NoteRule.CRAWLER_SHAPE),
         ("brandnewbot", NoteRule.CRAWLER_SHAPE),
         ("caffè", NoteRule.NOT_ASCII),
