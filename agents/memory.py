@@ -141,7 +141,9 @@ class Memory:
     """The table, as the actors use it: text keys, bytes values, explicit partitions, awaited writes."""
 
     def __init__(self, app: faust.App, partitions: int, on_failure: Callable[[BaseException], None]) -> None:
-        self._table = app.Table("sites", key_type=bytes, value_type=bytes, partitions=partitions, store="licet://")
+        self._table = app.Table(
+            "sites", key_type=bytes, value_type=bytes, partitions=partitions, store="licet://sites"
+        )
         self._on_failure = on_failure
 
     @property

@@ -50,6 +50,8 @@ def _merge(target: Target, first: Row, second: Row) -> Row:
         return {**first, **widest}
     if target.rule is Rule.NEWEST:
         return max(first, second, key=lambda row: (row[target.mark], row["fact"]))
+    if target.rule is Rule.OLDEST:
+        return min(first, second, key=lambda row: row[target.mark])
     return first
 
 
@@ -70,7 +72,7 @@ def _erased(connection: Connection, sites: set[str]) -> dict[str, datetime]:
     """Up to when the content of each site was erased."""
     ledger = tables.Erasure
     query = select(ledger.site, func.max(ledger.erased_at)).where(ledger.site.in_(sites)).group_by(ledger.site)
-    return dict(connection.execute(query).tuples().all())
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def _write(connection: Connection, target: Target, found: dict[tuple[Any, ...], Row]) -> int:
@@ -102,9 +104,14 @@ def _upsert(target: Target, sample: Row) -> Insert:
             },
             where=(new.first_at < old.first_at) | (new.last_at > old.last_at),
         )
-    where: ColumnElement[bool] = old[target.mark].is_(None)
+    mark = target.mark
+    if target.rule is Rule.OLDEST:
+        return statement.on_conflict_do_update(
+            index_elements=target.keys, set_={mark: new[mark]}, where=new[mark] < old[mark]
+        )
+    where: ColumnElement[bool] = old[mark].is_(None)
     if target.rule is Rule.NEWEST:
-        where = tuple_(old[target.mark], old.fact) < tuple_(new[target.mark], new.fact)
+        where = tuple_(old[mark], old.fact) < tuple_(new[mark], new.fact)
     changed = {name: new[name] for name in sample if name not in (*target.keys, "site")}
     return statement.on_conflict_do_update(index_elements=target.keys, set_=changed, where=where)
 
@@ -122,5 +129,5 @@ def _write_pages(connection: Connection, ordered: Sequence[Row]) -> int:
 
 def _table(model: type[tables.Base]) -> Table:
     table = model.__table__
-    assert isinstance(table, Table)  # noqa: S101 - every mapped class here has a plain table
+    assert isinstance(table, Table)
     return table

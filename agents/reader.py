@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 
-from crawler.reading.bodies import PAGE_READER, read_page, read_robots, read_sitemap
+from crawler.reading.bodies import PRELOAD, read_page, read_robots, read_sitemap
 from crawler.reading.pool import ParseLimit, Readers, ReadingFailed
 from crawler.rules.jobs import Send
 from crawler.rules.jobs.answer import Read
@@ -29,7 +29,7 @@ class Reader:
 
     async def start(self) -> None:
         """Start the children, as many as the machine has processors."""
-        self._readers = Readers(size=max(1, os.cpu_count() or 1), preload=PAGE_READER)
+        self._readers = Readers(size=max(1, os.cpu_count() or 1), preload=PRELOAD)
 
     async def close(self) -> None:
         """End the children."""
@@ -54,12 +54,11 @@ class Reader:
         assert self._readers is not None
         if plan.request.kind is Kind.PAGE:
             token = self._profile.identity.token
-            return await self._readers.run(read_page, response.body, response.headers, plan.request.url, token)
+            return await self._readers.run(read_page, response, plan.request.url, token)
         if plan.request.kind is Kind.SITEMAP:
-            formats = tuple(self._profile.discovery.sitemap_formats)
             if len(response.body) <= SMALL:
-                return read_sitemap(response.body, formats)
-            return await self._readers.run(read_sitemap, response.body, formats)
+                return read_sitemap(response.body, plan.host, self._profile)
+            return await self._readers.run(read_sitemap, response.body, plan.host, self._profile)
         return None
 
     async def _robots(self, plan: Send, response: Response) -> Read:

@@ -21,6 +21,7 @@ class Rule(StrEnum):
 
     FIRST = "first"  # the first copy stands; a late one changes nothing
     FILL = "fill"  # a part of the row that is written once: `mark` is its first column
+    OLDEST = "oldest"  # the first copy stands, and `mark` is the earliest of all
     NEWEST = "newest"  # the newest fact stands, by (time, id)
     WIDEN = "widen"  # the span between the earliest and the latest
 
@@ -46,7 +47,7 @@ ROBOTS = Target(tables.Crawl, ("crawl",), Rule.FILL, "robots_at")
 ENDS = Target(tables.Crawl, ("crawl",), Rule.FILL, "terminal_at")
 FETCHES = Target(tables.Fetch, ("id",))
 DIGESTS = Target(tables.Digest, ("crawl", "url_id"))
-URLS = Target(tables.Url, ("url_id",))
+URLS = Target(tables.Url, ("url_id",), Rule.OLDEST, "named_at")
 PAGES = Target(tables.Page, ("page_id",))
 
 TARGETS = (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterator
+from weakref import WeakValueDictionary
 
 from agents.memory import Memory
 from agents.post import Post
@@ -22,11 +22,11 @@ class Sites:
         self._post = post
         self._partitions = partitions
         self._parsed: dict[str, Site] = {}
-        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, site: str) -> asyncio.Lock:
         """The site's lock; never held over a request, only over the writes around it."""
-        return self._locks[site]
+        return self._locks.setdefault(site, asyncio.Lock())
 
     def get(self, site: str) -> Site:
         """A site as it is now; a site that was never heard of has an empty head."""
@@ -47,14 +47,16 @@ class Sites:
         waits = [self._memory.put(partition, key, value) for key, value in change.parts]
         if change.head != before.head:
             waits.append(self._memory.put(partition, head_key(site), change.head.model_dump_json().encode()))
-        self._parsed[site] = applied(before, change)
+        if change.head.jobs or change.head.intents:
+            self._parsed[site] = applied(before, change)
+        else:
+            self._parsed.pop(site, None)  # a site at rest is read again when it is needed
         if waits:
             await asyncio.gather(*waits)
 
     def forget(self) -> None:
         """A rebalance: what is parsed may be somebody else's now."""
         self._parsed.clear()
-        self._locks.clear()
 
     def open(self, partitions: set[int]) -> Iterator[Head]:
         """The heads of these partitions that have something to do."""

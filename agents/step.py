@@ -48,6 +48,8 @@ class Stepper:
         self._policy = policy
         self._worker = worker
         self._flying: set[str] = set()
+        self.on_slow_broker: Callable[[], None] = lambda: None
+        """Called when the broker took longer than `STALE` for an intent: it was away, or we were."""
 
     async def step(self, site: str, still_ours: Callable[[], bool]) -> Stepped:
         """Make at most one request at `site`. `still_ours` is asked again right before it is sent."""
@@ -87,6 +89,8 @@ class Stepper:
         """Ownership, suspension and the clock may all have changed while the broker took the intent."""
         head = self._sites.get(site).head
         fresh = time.monotonic() - written <= STALE
+        if not fresh:
+            self.on_slow_broker()
         alive = any(job.id == intent.job for job in head.jobs)
         return fresh and alive and head.suspended is None and still_ours()
 

@@ -26,11 +26,18 @@ BAD_RECORD = ("22", "23", "54", "P0")
 key above 2.7 kB, JSON too deep), a trigger's refusal. psycopg2 calls some of 54 operational; they never heal."""
 
 TOO_SLOW = "57014"
-"""SQLSTATE of a statement past its time: a smaller transaction may fit."""
+"""SQLSTATE of a statement past its time."""
 
 
 class DatabaseAwayError(Exception):
-    """PostgreSQL cannot store now; the text says why without any value of a row."""
+    """PostgreSQL cannot store now; the text says why without any value of a row.
+
+    `slow`: a statement ran out of time, so a smaller batch may fit.
+    """
+
+    def __init__(self, why: str, *, slow: bool = False) -> None:
+        super().__init__(why)
+        self.slow = slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +108,10 @@ def _store(engine: Engine, good: Sequence[Read]) -> Stored:
             return Stored(project(connection, [fact for _, fact in good]))
     except (SQLAlchemyError, ValueError, OverflowError) as error:
         blame = _is_about_values(error)
-        if len(good) == 1 and blame:
+        if not blame:
+            raise DatabaseAwayError(_why(error), slow=_state(error) == TOO_SLOW) from None
+        if len(good) == 1:
             return Stored(0, (good[0][0].letter("unstorable", _why(error)),))
-        if len(good) == 1 or not (blame or _state(error) == TOO_SLOW):
-            raise DatabaseAwayError(_why(error)) from None
     half = len(good) // 2
     return _store(engine, good[:half]) + _store(engine, good[half:])
 

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+import os
+import socket
+from typing import Any, cast
 
 import faust
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
 
 from agents.health import Health
 from agents.intake import Intake
@@ -20,7 +23,7 @@ from agents.metrics import REBALANCES
 from agents.post import Post
 from agents.pump import Pump
 from agents.reader import Reader
-from agents.runtime import faust_settings
+from agents.runtime import build_app, raw_topic
 from agents.site import Mailbox
 from agents.sites import Sites
 from agents.step import Stepper
@@ -64,7 +67,8 @@ class Worker:
         self._behind: dict[int, int] = {}
         self._generation = 0
         self._background: set[asyncio.Task[None]] = set()
-        self.app = WorkerApp(**faust_settings(settings, APP_ID))
+        # An event that is held (the broker is away) must not hold up a rebalance for ever.
+        self.app = cast("WorkerApp", build_app(settings, APP_ID, WorkerApp, stream_wait_empty=False))
         self.app.worker = self
         self.failure: asyncio.Future[BaseException] | None = None
         self.memory = Memory(self.app, self._partitions, self._fail)
@@ -72,17 +76,19 @@ class Worker:
         self.sites = Sites(self.memory, post, self._partitions)
         self.fetcher = Fetcher(network)
         self.reader = Reader(policy)
-        stepper = Stepper(self.sites, self.fetcher, self.reader, policy, settings.worker_name or "worker")
+        name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
+        stepper = Stepper(self.sites, self.fetcher, self.reader, policy, name)
         self.pump = Pump(stepper, settings.heartbeat_interval, self._caught_up)
+        # After an outage of the broker, suspensions that wait in the mailbox are heard before the next request (E25).
+        stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
         self._agents(Intake(post))
 
     def _agents(self, intake_agent: Intake) -> None:
         names = sorted(intake.type_of_topic)
-        raw: dict[str, Any] = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw"}
-        self.app.agent(self.app.topic(*names, **raw), name="intake", concurrency=1)(intake_agent.__call__)
-        self.app.agent(self.app.topic(MAILBOX, **raw), name="site", concurrency=1)(self.mailbox.__call__)
+        self.app.agent(raw_topic(self.app, *names), name="intake", concurrency=1)(intake_agent.__call__)
+        self.app.agent(raw_topic(self.app, MAILBOX), name="site", concurrency=1)(self.mailbox.__call__)
         self.app.on_partitions_revoked.connect(self._revoked)
         self.app.on_before_shutdown.connect(self._shutdown)
 
@@ -117,10 +123,17 @@ class Worker:
 
     async def _find_ends(self, owned: set[int], generation: int) -> None:
         """Where each mailbox ends now: a site waits until it has heard everything up to there (E25)."""
-        ends = await mailbox_ends(self.app, owned)
-        if generation == self._generation:
-            self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
-            self._health.set_ready(True)
+        while generation == self._generation:
+            try:
+                ends = await mailbox_ends(self.app, owned)
+            except KafkaError as error:
+                log.warning("the ends of the mailboxes are not known yet (%s)", error)
+                await asyncio.sleep(1.0)
+                continue
+            if generation == self._generation:
+                self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
+                self._health.set_ready(True)
+            return
 
     def _caught_up(self, site: str) -> bool:
         """Whether a site has heard all that was said before the assignment."""

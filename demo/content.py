@@ -83,6 +83,4 @@ def _read(source: Path) -> Page:
 def _product(item: dict[str, Any], language: str) -> Page:
     said = item[language]
     text, meta = markdown(said["text"]), {"product": item}
-    return Page(
-        language, "product-" + item["image"], said["path"], said["name"], said["description"], text, meta
-    )
+    return Page(language, "product-" + item["image"], said["path"], said["name"], said["description"], text, meta)

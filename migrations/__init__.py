@@ -38,8 +38,9 @@ def current(connection: Connection) -> str | None:
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:
     """Bring the database to `revision`, in one transaction. Gives the revisions before and after."""
     with engine.begin() as connection:
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+        connection.exec_driver_sql("SET LOCAL lock_timeout = 0")
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
         before = current(connection)
         command.upgrade(config(connection), revision)
         return before, current(connection)

@@ -182,9 +182,7 @@ class Robots(Section):
     max_hops: Ceiling
     offsite_hops: MayBeSwitchedOff
     max_bytes: int = Field(ge=512_000)  # RFC 9309 2.5: at least 500 KiB are read
-    lifetime: (
-        CeilingSeconds  # W03: seconds in the cache across jobs; 0: read for each job, holds for it (E15)
-    )
+    lifetime: CeilingSeconds  # W03: seconds in the cache across jobs; 0: read for each job, holds for it (E15)
     lifetime_floor: CeilingSeconds  # a shorter max-age is not followed below this
 
 

@@ -74,7 +74,7 @@ class Kafka:
             await wait_until_usable(self.bootstrap, self.nodes, seconds, lambda: self.alive)
         except StackError as error:
             dead = [process for process in self.processes if not process.alive]
-            tail = f"\n{dead[0].name}:\n{dead[0].tail()}" if dead else ""
+            tail = f"\n{dead[0].name}:\n{_why(dead[0])}" if dead else ""
             raise StackError(f"{error}{tail}") from None
 
     def _folder(self, node: int) -> Path:
@@ -188,3 +188,11 @@ class Kafka:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.stop()
+
+
+def _why(process: Process) -> str:
+    """What a node said before it ended: its errors, since the last lines are about the shutdown."""
+    log = process.log if isinstance(process.log, Path) else None
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log and log.exists() else []
+    errors = [line for line in lines if "] ERROR " in line or "] FATAL " in line or "Exception" in line]
+    return "\n".join(errors[-10:]) or process.tail()

@@ -44,7 +44,7 @@ def free_port() -> int:
 
 
 async def wait_until_usable(bootstrap: str, copies: int, seconds: float, alive: Callable[[], bool]) -> None:
-    """Wait until a record can be produced and read back: an open port is not readiness (kafka.md)."""
+    """Wait until a record can be produced and read back: an open port is not readiness."""
     deadline = time.monotonic() + seconds
     error: Exception | None = None
     with _quiet():
@@ -55,7 +55,8 @@ async def wait_until_usable(bootstrap: str, copies: int, seconds: float, alive: 
                 error = problem
                 await asyncio.sleep(0.1)
             else:
-                return
+                if alive():  # else it was somebody else's broker that answered
+                    return
     why = "it has ended" if not alive() else f"not ready after {seconds:g} seconds ({error})"
     raise StackError(f"The broker at {bootstrap} does not work: {why}.")
 
@@ -91,9 +92,7 @@ async def _round_trip(bootstrap: str, copies: int) -> None:
 
 
 async def _send_and_read(bootstrap: str, topic: str) -> None:
-    async with AIOKafkaProducer(
-        bootstrap_servers=bootstrap, acks="all", request_timeout_ms=5_000
-    ) as producer:
+    async with AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", request_timeout_ms=5_000) as producer:
         await producer.send_and_wait(topic, b"probe", partition=0)
     consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest")
     async with consumer:

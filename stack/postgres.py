@@ -2,7 +2,7 @@
 
 The wheel's own start is not used, because as root it creates a system user and opens every folder above the
 data and above the package to everybody. PostgreSQL refuses to run as root, so then it runs as `nobody`; where
-`nobody` may not enter a folder on the way (`/root`), the one capability that lets it is handed along.
+`nobody` may not enter a folder on the way, the one capability that lets it is handed along.
 """
 
 from __future__ import annotations

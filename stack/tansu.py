@@ -7,12 +7,12 @@ from types import TracebackType
 from typing import Self
 
 from stack.errors import StackError
-from stack.net import LOOPBACK, free_port, wait_until_usable
+from stack.net import LOOPBACK, free_port, is_free, wait_until_usable
 from stack.process import Process
 
 
 class Tansu:
-    """One embedded broker. Clients must send one record a batch and join without a name (faust.md 0, 2.6)."""
+    """One embedded broker. Clients must send one record a batch and join without a name."""
 
     kind = "tansu"
 
@@ -26,9 +26,9 @@ class Tansu:
         """Start it and wait until a record goes through."""
         address = f"tcp://{self.bootstrap}"
         argv = [_binary(), "broker", "--listener-url", address, "--advertised-listener-url", address]
-        self.process = Process(
-            "broker", [*argv, "--storage-engine", "memory://tansu/"], self.data / "broker.log"
-        )
+        self.process = Process("broker", [*argv, "--storage-engine", "memory://tansu/"], self.data / "broker.log")
+        if not is_free(self.port):  # Tansu would share the port with whoever has it (measured)
+            raise StackError(f"Port {self.port} of {LOOPBACK} is in use.")
         self.process.spawn()
         try:
             await wait_until_usable(self.bootstrap, 1, 20.0, lambda: self.alive)

@@ -55,9 +55,7 @@ class Drift:
         return f"{self.topic}: {self.what} is {self.found or 'not set'}, should be {self.wanted}"
 
 
-async def check(
-    bootstrap: str, topics: Iterable[Topic] | None = None, replication: int | None = None
-) -> list[Drift]:
+async def check(bootstrap: str, topics: Iterable[Topic] | None = None, replication: int | None = None) -> list[Drift]:
     """Every difference between `topics.yaml` and the broker; topics outside the list are not looked at."""
     wanted = load_topics() if topics is None else list(topics)
     async with admin(bootstrap) as client:
@@ -88,9 +86,7 @@ async def apply(
             reasons = {drift: _moves_data(topic, drift, grow_keyed) for drift in by_topic.get(topic.name, [])}
             changes += [f"{drift}: not changed, {why}" for drift, why in reasons.items() if why]
             held += [drift for drift, why in reasons.items() if why]
-            changes += await _mend(
-                client, topic, [drift for drift, why in reasons.items() if not why], copies
-            )
+            changes += await _mend(client, topic, [drift for drift, why in reasons.items() if not why], copies)
         if len(changes) > len(held):
             await _settle(client, wanted, copies)
         return changes
@@ -138,7 +134,7 @@ async def admin(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
 
 
 async def _copies(client: AIOKafkaAdminClient, replication: int | None) -> int:
-    """Three copies where there are brokers for them (kafka.md: each of three was killed, nothing lost)."""
+    """Three copies where there are brokers for them: then each can be killed and nothing is lost."""
     brokers = len((await client.describe_cluster())["brokers"])
     if replication is not None and replication > brokers:
         raise StackError(f"{replication} copies of each partition need as many brokers; {brokers} are there.")
@@ -192,8 +188,7 @@ async def _found(client: AIOKafkaAdminClient, names: set[str]) -> dict[str, Foun
                 if source == OWN_VALUE:
                     own[name][key] = value
     return {
-        name: Found(len(listed[name]), len(listed[name][0]["replicas"]), own[name], in_force[name])
-        for name in there
+        name: Found(len(listed[name]), len(listed[name][0]["replicas"]), own[name], in_force[name]) for name in there
     }
 
 
@@ -227,9 +222,7 @@ async def _grow(client: AIOKafkaAdminClient, topic: Topic, drift: Drift) -> str:
     return f"{topic.name}: partitions from {drift.found} to {drift.wanted}"
 
 
-async def _configure(
-    client: AIOKafkaAdminClient, topic: Topic, drifts: list[Drift], copies: int
-) -> list[str]:
+async def _configure(client: AIOKafkaAdminClient, topic: Topic, drifts: list[Drift], copies: int) -> list[str]:
     found = (await _found(client, {topic.name}))[topic.name]
     values = {**found.own, **configs(topic, copies)}
     try:
@@ -239,9 +232,7 @@ async def _configure(
     for response in responses:
         for code, message, _, name in response.resources:
             _raise_on(code, f"configuring {name}", message)
-    return [
-        f"{topic.name}: {drift.what} from {drift.found or 'not set'} to {drift.wanted}" for drift in drifts
-    ]
+    return [f"{topic.name}: {drift.what} from {drift.found or 'not set'} to {drift.wanted}" for drift in drifts]
 
 
 def _cannot(drift: Drift) -> str:

@@ -1,1 +1,1 @@
-"""What a developer runs by hand: differential tests, mutants."""
+"""Commands for those who work on Licet itself; none of them is installed."""

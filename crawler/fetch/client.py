@@ -113,7 +113,10 @@ class Fetcher:
 
     async def _ask(self, request: Request, answer: _Answer) -> None:
         response = await self._open().request(
-            request.method, URL(request.url, encoded=True), headers=CIMultiDict(request.headers)
+            request.method,
+            URL(request.url, encoded=True),
+            headers=CIMultiDict(request.headers),
+            allow_redirects=False,  # a hop is a request of its own: paced, counted, checked (E20)
         )
         try:
             answer.status = response.status

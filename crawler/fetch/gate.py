@@ -62,7 +62,7 @@ class Resolver(AbstractResolver):
         self,
         host: str,
         port: int = 0,
-        family: socket.AddressFamily = socket.AF_UNSPEC,  # noqa: ARG002 - aiohttp's
+        family: socket.AddressFamily = socket.AF_UNSPEC,
     ) -> list[ResolveResult]:
         """What aiohttp may connect to for `host`."""
         route = self._network.routes.get(host)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import re
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,7 @@ class Wire(ResponseHandler):
         self._meter: Meter | None = None
         self._used = False
         self._head_done = False
+        self._head_only = False
 
     @property
     def busy(self) -> bool:
@@ -77,6 +79,7 @@ class Wire(ResponseHandler):
     def set_response_params(self, **params: Any) -> None:
         """Aiohttp's call at the start of each request, in the task that makes it."""
         self._meter, self._used, self._head_done = METER.get(), True, False
+        self._head_only = bool(params.get("skip_payload"))
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
@@ -89,7 +92,10 @@ class Wire(ResponseHandler):
         if meter.received > meter.limit:
             self._stop(meter, Outcome.TOO_LARGE, "too many bytes on the wire")
             return
-        super().data_received(data)
+        if self._head_only:
+            self._head(data)
+        else:
+            super().data_received(data)
         if not self._head_done and meter.received > HEAD_LIMIT:
             self._stop(meter, Outcome.PROTOCOL, "the head does not end")
 
@@ -114,6 +120,14 @@ class Wire(ResponseHandler):
             self.abort()
         else:
             super().close()
+
+    def _head(self, data: bytes) -> None:
+        """Line by line: aiohttp takes a body after the answer to a HEAD for a broken second answer (E07)."""
+        for line in re.findall(rb"[^\n]*\n|[^\n]+", data):
+            if self._head_done:
+                self.force_close()
+                return
+            super().data_received(line)
 
     def _interim(self, meter: Meter) -> None:
         meter.interim += 1

@@ -43,28 +43,24 @@ class Sitemap:
 @dataclass(slots=True)
 class _Found:
     kind: str = ""
-    entries: list[Entry] = field(default_factory=list)
+    locs: list[tuple[str, str, str]] = field(default_factory=list)  # loc, priority, lastmod
     children: list[str] = field(default_factory=list)
     error: str = ""
 
     @property
     def full(self) -> bool:
-        return len(self.entries) + len(self.children) >= MAX_ENTRIES
+        return len(self.locs) + len(self.children) >= MAX_ENTRIES
 
 
-class _Stop(Exception):
+class _Stop(Exception):  # noqa: N818 - ends the parse, never leaves this module
     """Reading has found a reason to stop."""
 
 
 def parse(body: bytes, authority: str, scope: Scope, formats: tuple[str, ...], max_bytes: int) -> Sitemap:
-    """A sitemap as a job may use it: URLs of other hosts dropped, http ones of the same host read as https."""
-    return scoped(read(body, formats, max_bytes), authority, scope)
+    """Read a sitemap for a job's authority. Any bytes give a result, in time linear in `max_bytes`.
 
-
-def read(body: bytes, formats: tuple[str, ...], max_bytes: int) -> Sitemap:
-    """A sitemap, its URLs as they stand. Any bytes give a result, in time linear in `max_bytes`.
-
-    `max_bytes` caps what a gzip file grows to (E20); `formats` are those that the profile reads (E04).
+    `max_bytes` caps what a gzip file grows to (E20); `formats` are the profile's (E04). URLs of other hosts
+    are dropped, http ones of the same host are read as https.
     """
     plain, cut = _unzipped(body, max_bytes)
     text = plain.lstrip(b"\xef\xbb\xbf" + _SPACE)
@@ -74,8 +70,9 @@ def read(body: bytes, formats: tuple[str, ...], max_bytes: int) -> Sitemap:
         found = _read_text(text)
     else:
         found = _Found(error="not XML")
-    error = found.error or ("truncated" if cut else "")
-    return Sitemap(found.kind, tuple(found.entries), tuple(found.children), error=error)
+    if cut:
+        found.error = found.error or "truncated"
+    return _scoped(found, authority, scope)
 
 
 def _unzipped(body: bytes, max_bytes: int) -> tuple[bytes, bool]:
@@ -107,7 +104,7 @@ def _read_text(text: bytes) -> _Found:
     urls = [line.strip() for line in lines if line.strip()]
     if not any(url.lower().startswith(("https://", "http://")) for url in urls[:10]):
         return _Found(error="no URLs")
-    return _Found(kind="text", entries=[Entry(url) for url in urls])
+    return _Found(kind="text", locs=[(url, "", "") for url in urls])
 
 
 class _Reader:
@@ -187,7 +184,7 @@ class _Reader:
             self.found.children.append(loc)
         elif loc:
             changed = self._item.get("lastmod") or self._item.get("updated") or self._item.get("pubdate") or ""
-            self.found.entries.append(Entry(loc, _priority(self._item.get("priority", "")), changed[:40]))
+            self.found.locs.append((loc, self._item.get("priority", ""), changed[:40]))
         self._item = {}
 
 
@@ -195,29 +192,23 @@ def _local(qualified: str) -> str:
     return qualified.rpartition(":")[2].lower()
 
 
-def scoped(sitemap: Sitemap, authority: str, scope: Scope) -> Sitemap:
-    """The same for a job's authority: canonical, of the site, each URL once (E20)."""
+def _scoped(found: _Found, authority: str, scope: Scope) -> Sitemap:
     entries: dict[str, Entry] = {}
-    children: dict[str, None] = {}
     dropped = 0
-    for entry in sitemap.entries:
-        url = _admitted(entry.url, authority, scope)
-        dropped += url is None
-        if url is not None:
-            entries.setdefault(url, Entry(url, entry.priority, entry.lastmod))
-    for loc in sitemap.children:
-        url = _admitted(loc, authority, scope)
-        dropped += url is None
-        if url is not None:
-            children[url] = None
-    return Sitemap(sitemap.kind, tuple(entries.values()), tuple(children), dropped, sitemap.error)
-
-
-def _admitted(url: str, authority: str, scope: Scope) -> str | None:
-    try:
-        return admitted(url, authority, scope)
-    except UrlRefused:
-        return None
+    for loc, priority, lastmod in found.locs:
+        try:
+            url = admitted(loc, authority, scope)
+        except UrlRefused:
+            dropped += 1
+        else:
+            entries.setdefault(url, Entry(url, _priority(priority), lastmod))
+    children: dict[str, None] = {}
+    for loc in found.children:
+        try:
+            children[admitted(loc, authority, scope)] = None
+        except UrlRefused:
+            dropped += 1
+    return Sitemap(found.kind, tuple(entries.values()), tuple(children), dropped, found.error)
 
 
 def _priority(text: str) -> float:

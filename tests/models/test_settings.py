@@ -44,9 +44,7 @@ def test_defaults_are_the_ema_bot_on_loopback() -> None:
 
 def test_environment_wins_over_the_file_and_the_command_line_over_both(tmp_path: Path) -> None:
     (tmp_path / "licet.yaml").write_text("bot: wembi\nkafka: [file:1]\nlog_level: ERROR\n")
-    found = load(
-        environ={"LICET_KAFKA": "a:1, b:2", "LICET_LOG_LEVEL": "DEBUG"}, log_level="WARNING", bot=None
-    )
+    found = load(environ={"LICET_KAFKA": "a:1, b:2", "LICET_LOG_LEVEL": "DEBUG"}, log_level="WARNING", bot=None)
     assert (found.bot, found.kafka, found.log_level) == ("wembi", ("a:1", "b:2"), "WARNING")
     assert found.require_kafka() == "a:1,b:2"
 
@@ -139,9 +137,7 @@ def test_every_key_is_documented() -> None:
         assert field.description in text, key
 
 
-@given(
-    st.dictionaries(st.sampled_from([*Settings.model_fields, "zzz"]), st.text(min_size=1).filter(str.strip))
-)
+@given(st.dictionaries(st.sampled_from([*Settings.model_fields, "zzz"]), st.text(min_size=1).filter(str.strip)))
 def test_any_environment_gives_settings_or_one_sentence(values: dict[str, str]) -> None:
     values.pop("data", None)  # any text is a folder
     with suppress(SettingsError):  # nothing else may escape

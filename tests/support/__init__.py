@@ -1,1 +1,0 @@
-"""Servers and judges that several suites share."""

@@ -393,4 +393,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    # Handlers import this module by its name; run as `__main__` it would be a second one with other classes.
+    importlib.import_module("tests.support.origin").main()

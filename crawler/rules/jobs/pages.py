@@ -28,16 +28,20 @@ def next_ask(site: Site, job: Job, now: float, profile: Profile) -> Ask | Change
         return close(site.head, job, now, "completed", f"{job.pages} pages kept: the budget")
     if job.requests.get(Kind.PAGE, 0) >= profile.budget.page_requests:
         return close(site.head, job, now, "completed_partial", "the budget of page requests is spent")
-    if job.ask is not None:
-        return job.ask
+    return job.ask or _from_frontier(site, job, now)
+
+
+def _from_frontier(site: Site, job: Job, now: float) -> Ask | Change:
     frontier = site.frontiers.get(job.id, Frontier())
     denied: list[int] = []
     for _, number in waiting(job, frontier):
-        if site.robots[job.id].allows(frontier.entries[number].url):
-            entry = frontier.entries[number]
-            ask = Ask(kind=Kind.PAGE, url=entry.url, entry=number, hops=entry.hops)
-            return _denied(site, job, frontier, denied, now) if denied else ask
-        denied.append(number)
+        entry = frontier.entries[number]
+        if not site.robots[job.id].allows(entry.url):
+            denied.append(number)
+        elif denied:
+            break
+        else:
+            return Ask(kind=Kind.PAGE, url=entry.url, entry=number, hops=entry.hops)
     if denied:
         return _denied(site, job, frontier, denied, now)
     if not job.pages:

@@ -1,0 +1,46 @@
+"""Hostile origins, F56-F84: each case ends in time, costs little, and has the right outcome.
+
+`pytest tests/fetch/test_hostile.py -rP` prints the cost of each case.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.fetch.client import Fetcher
+from models.web import Outcome
+from tests.fetch.conftest import Place
+from tests.fetch.hostile import CASES, Case
+from tests.fetch.witness import measured, request
+
+MB = 1024 * 1024
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.fault}_{case.name}")
+async def test_hostile(case: Case, fetcher: Fetcher, hostile: Place) -> None:
+    await fetcher.fetch(request("https://shop.example/calm"))  # libraries, certificates: paid before
+    asked = request(f"https://shop.example{case.path}", **case.request)
+    response, cost = await measured(fetcher, asked)
+    print(
+        f"{case.fault} {case.name}: {response.outcome} in {cost.took:.2f} s of {asked.timeout} s, "
+        f"+{cost.grown / MB:.1f} MB, loop held {cost.held * 1000:.0f} ms, {response.detail}"
+    )
+    expected = case.expect if isinstance(case.expect, tuple) else (case.expect,)
+    assert response.outcome in expected, response.detail
+    assert cost.took <= asked.timeout + 1
+    assert cost.grown <= 64 * MB
+    assert cost.held <= 0.25
+    if case.body is not None:
+        assert len(response.body) == case.body
+    if response.outcome not in {Outcome.OK, Outcome.HTTP_4XX, Outcome.HTTP_5XX, Outcome.RATE_LIMITED}:
+        assert response.body in {b"", *([response.body] if response.outcome is Outcome.HTTP_OTHER else [])}
+    assert all(value.isprintable() or "\t" in value for _, value in response.headers)
+    str(response).encode()  # no lone surrogate anywhere
+    assert (await fetcher.fetch(request("https://shop.example/calm"))).outcome is Outcome.OK
+    if case.sent_at_most is not None:
+        assert sum(one.sent for one in hostile.asked(case.path)) <= case.sent_at_most
+
+
+def test_there_are_at_least_80_cases() -> None:
+    assert len(CASES) >= 80
+    assert len({case.path for case in CASES}) == len(CASES)
