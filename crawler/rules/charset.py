@@ -84,9 +84,15 @@ def _declared(body: bytes, content_type: str | None, valid_share: float) -> tupl
     match = _HEADER.search(content_type or "")
     for label, source in ((match[1] if match else "", "header"), (prescan(body) or "", "meta")):
         name = _known(label)
-        if name and not (name == "utf-8" and valid_share < 0.8):
+        if name and _believable(name, body, valid_share):
             return name, source
     return None
+
+
+def _believable(name: str, body: bytes, valid_share: float) -> bool:
+    if name.startswith("utf-16"):
+        return b"\x00" in body[:1024]  # every tag of such a page is written with NULs
+    return name != "utf-8" or valid_share >= 0.8
 
 
 def _known(label: str) -> str | None:

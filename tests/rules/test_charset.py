@@ -89,6 +89,11 @@ def test_wide_codecs_keep_the_vendors_characters(text: str, label: str, codec: s
     assert decode(text.encode(codec), f"text/html; charset={label}").text == text
 
 
+def test_utf16_is_believed_only_where_the_bytes_show_it() -> None:
+    assert decode(b"<p>plain</p>", "text/html; charset=utf-16").text == "<p>plain</p>"
+    assert decode("<p>\u00e9".encode("utf-16-le"), "text/html; charset=utf-16").text == "<p>\u00e9"
+
+
 def test_euc_jp_has_the_rows_of_the_vendors() -> None:
     assert decode_euc_jp(b"\xad\xa1\xad\xea\xc6\xfc\x8e\xb1\x8f\xb0\xa1A") == "①㈱日ｱ丂A"
     assert decode_euc_jp(b"\xff\xa1") == "\ufffd\ufffd"
