@@ -145,6 +145,13 @@ def test_W06_an_answer_ends_the_row_of_refusals() -> None:
     assert after(state, answer(200), Asked(), WEMBI, None, NOW).strikes == 0
 
 
+@pytest.mark.parametrize("profile", [WEMBI, CERTANT], ids=lambda p: p.name)
+def test_W06_C10_a_pause_only_grows(profile: Profile) -> None:
+    paused = PaceState(strikes=5, pause_until=NOW + 80_000)
+    assert after(paused, told("400"), Asked(), profile, None, NOW).pause_until == NOW + 80_000
+    assert after(paused, answer(200), Asked(), profile, None, NOW).pause_until == NOW + 80_000
+
+
 def test_W06_the_pause_is_the_sites() -> None:
     assert WEMBI.refusal.pause_scope == "site"
     assert WEMBI.refusal.pause_cap == DAY
@@ -232,9 +239,10 @@ _ANSWERS = st.builds(
     st.lists(_ANSWERS, max_size=25),
     st.none() | st.floats(0, 100),
     st.booleans(),
+    st.booleans(),
 )
 def test_E16_E19_W05_W06_C08_C10_never_early_never_beyond_the_caps_a_pause_only_grows(
-    profile: Profile, history: list[Response], robots_delay: float | None, own: bool
+    profile: Profile, history: list[Response], robots_delay: float | None, own: bool, overlapping: bool
 ) -> None:
     state, now, attempt = PaceState(), NOW, 0
     for response in history:
@@ -256,7 +264,7 @@ def test_E16_E19_W05_W06_C08_C10_never_early_never_beyond_the_caps_a_pause_only_
         if decision.pause_until is not None and decision.pause_until != state.pause_until:
             assert decision.pause_until - now <= DAY
         attempt = attempt + 1 if decision.retry else 0
-        state, now = decision.state, now + decision.wait_seconds
+        state, now = decision.state, now + (0.1 if overlapping else decision.wait_seconds)  # C11: four in flight
 
 
 def test_the_state_is_what_the_decision_says() -> None:
