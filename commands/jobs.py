@@ -39,7 +39,7 @@ account_option = click.option("--account", help="The customer; not needed when o
 @as_json
 @click.pass_obj
 @in_one_sentence
-def save(config: Path | None, address: str, account: str, *, as_json: bool, **options: Any) -> None:
+def save(config: Path | None, /, address: str, account: str, *, as_json: bool, **options: Any) -> None:
     """Save a website's address and settings; a new address is asked once whether it answers."""
     place = place_of(address)
     with desk(config) as at:
@@ -117,7 +117,7 @@ def verify(config: Path | None, address: str, account: str | None, method: str, 
 @as_json
 @click.pass_obj
 @in_one_sentence
-def crawl(config: Path | None, address: str, account: str | None, *, as_json: bool, **options: Any) -> None:
+def crawl(config: Path | None, /, address: str, account: str | None, *, as_json: bool, **options: Any) -> None:
     """Crawl a verified site and watch until it has ended."""
     place = place_of(address)
     if options["staff"] and not options["by"]:

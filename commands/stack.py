@@ -42,8 +42,8 @@ def up(config: Path | None, data: Path | None, workers: int, kafka: str | None, 
 
 
 async def _up(stack: Supervisor) -> None:
+    await stack.start()  # when it fails, or is interrupted, it has stopped everything itself
     try:
-        await stack.start()
         await stack.wait()
     finally:
         stack.say("licet", "stopping")

@@ -45,6 +45,7 @@ class House:
         self.names = names
         self.url = postgres.create_database(f"house_{uuid.uuid4().hex[:8]}")
         self.workers: dict[str, Process] = {}
+        self.worker_module = "demo.worker"
         self.sink: Process | None = None
         self._origin: subprocess.Popen[str] | None = None
         self._network = folder / "network.json"
@@ -71,7 +72,7 @@ class House:
 
     def add_worker(self, name: str) -> None:
         """Start a worker, or start one again under its name."""
-        self.workers[name] = self._process(name, [sys.executable, "-m", "demo.worker", str(self._network)])
+        self.workers[name] = self._process(name, [sys.executable, "-m", self.worker_module, str(self._network)])
 
     async def stop(self) -> None:
         """End everything that this house started."""

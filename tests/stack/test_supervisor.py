@@ -219,7 +219,9 @@ def test_command_up_stops_cleanly_and_a_second_one_exits_with_3(tmp_path: Path, 
         lines = until_said(first, "ready after")
         assert any("worker-1 | told" in line for line in lines)
         with up(tmp_path) as second:
-            assert "already running" in second.stdout.read()
+            said = second.stdout.read()
+            assert said.startswith("Error: A stack is already running on ")
+            assert said.count("\n") == 1
         assert second.returncode == 3
         assert first.poll() is None
         pids = json.loads((tmp_path / "stack.json").read_text())["pids"].values()
