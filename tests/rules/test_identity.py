@@ -20,9 +20,7 @@ def test_E01_the_user_agent_is_exactly_this() -> None:
 
 def test_E01_a_note_stands_inside_the_brackets() -> None:
     note = check_note("site=example.com", EMA)
-    assert user_agent(EMA, note) == (
-        "EmaIngestBot/1.0 (+https://www.puglieseweb.com/crawler; site=example.com)"
-    )
+    assert user_agent(EMA, note) == ("EmaIngestBot/1.0 (+https://www.puglieseweb.com/crawler; site=example.com)")
 
 
 @given(st.text(max_size=200))
@@ -63,7 +61,9 @@ def test_E02_the_note_is_cut_to_80_characters() -> None:
     assert check_note("x" * 200, EMA) == "x" * 80
 
 
-@pytest.mark.parametrize("note", ["Google(b)ot", "Goo\u200bglebot", "G;o;o;g;l;e;b;o;t", "y" * 70 + " Googlebotanical"])
+@pytest.mark.parametrize(
+    "note", ["Google(b)ot", "Goo\u200bglebot", "G;o;o;g;l;e;b;o;t", "y" * 70 + " Googlebotanical"]
+)
 def test_E02_the_final_form_is_what_is_checked(note: str) -> None:
     with pytest.raises(NoteRefused):
         check_note(note, EMA)
@@ -75,6 +75,8 @@ def test_E02_the_final_form_is_what_is_checked(note: str) -> None:
         ("Chrome/120", NoteRule.PRODUCT),
         ("Googlebot", NoteRule.CRAWLER_NAME),
         ("Uptime Robot", NoteRule.CRAWLER_NAME),
+        ("G\u043e\u043eglebot", NoteRule.CRAWLER_NAME),
+        ("claude b\u043ft", NoteRule.NOT_ASCII),
         ("a bot", NoteRule.CRAWLER_SHAPE),
         ("brandnewbot", NoteRule.CRAWLER_SHAPE),
         ("caffè", NoteRule.NOT_ASCII),

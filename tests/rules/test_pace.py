@@ -39,7 +39,9 @@ def test_E16_one_request_at_a_time_for_each_job() -> None:
     assert EMA.pace.scope == "job"
 
 
-@pytest.mark.parametrize(("asked_for", "honoured"), [(0.2, 1.0), (5.0, 5.0), (10.0, 10.0), (600.0, 10.0), (1e9, 10.0)])
+@pytest.mark.parametrize(
+    ("asked_for", "honoured"), [(0.2, 1.0), (5.0, 5.0), (10.0, 10.0), (600.0, 10.0), (1e9, 10.0)]
+)
 def test_E15_crawl_delay_is_honoured_up_to_ten_seconds(asked_for: float, honoured: float) -> None:
     assert gap(EMA, Asked(), 0.2, asked_for) == honoured
 
@@ -143,6 +145,13 @@ def test_W06_an_answer_ends_the_row_of_refusals() -> None:
     assert after(state, answer(200), Asked(), WEMBI, None, NOW).strikes == 0
 
 
+@pytest.mark.parametrize("profile", [WEMBI, CERTANT], ids=lambda p: p.name)
+def test_W06_C10_a_pause_only_grows(profile: Profile) -> None:
+    paused = PaceState(strikes=5, pause_until=NOW + 80_000)
+    assert after(paused, told("400"), Asked(), profile, None, NOW).pause_until == NOW + 80_000
+    assert after(paused, answer(200), Asked(), profile, None, NOW).pause_until == NOW + 80_000
+
+
 def test_W06_the_pause_is_the_sites() -> None:
     assert WEMBI.refusal.pause_scope == "site"
     assert WEMBI.refusal.pause_cap == DAY
@@ -185,8 +194,9 @@ def test_C11_two_pages_a_second_and_four_in_flight() -> None:
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [
-        ("0", 0), ("007", 7), ("120", 120), ("86401", DAY), ("9" * 5000, DAY), ("-5", None), ("1.5", None), ("", None),
-        ("soon", None), ("5 apples", None), ("\u0663", None), ("1e3", None), ("2026-01-01T00:00:00Z", None),
+        ("0", 0), ("007", 7), ("120", 120), ("86401", DAY), ("9" * 5000, DAY), ("-5", None), ("1.5", None),
+        ("", None), ("soon", None), ("5 apples", None), ("\u0663", None), ("1e3", None),
+        ("2026-01-01T00:00:00Z", None),
         ("Sun, 99 Nov 1994 08:49:37 GMT", None), ("Sun, 06 Nov 1994 08:49:37 GMT", 37),
         ("Sunday, 06-Nov-94 08:49:37 GMT", 37), ("Sun Nov  6 08:49:37 1994", 37),
         ("Sun, 06 Nov 1994 08:48:00 GMT", 0), ("Thu, 01 Jan 2099 00:00:00 GMT", DAY),
@@ -229,9 +239,10 @@ _ANSWERS = st.builds(
     st.lists(_ANSWERS, max_size=25),
     st.none() | st.floats(0, 100),
     st.booleans(),
+    st.booleans(),
 )
 def test_E16_E19_W05_W06_C08_C10_never_early_never_beyond_the_caps_a_pause_only_grows(
-    profile: Profile, history: list[Response], robots_delay: float | None, own: bool
+    profile: Profile, history: list[Response], robots_delay: float | None, own: bool, overlapping: bool
 ) -> None:
     state, now, attempt = PaceState(), NOW, 0
     for response in history:
@@ -253,7 +264,7 @@ def test_E16_E19_W05_W06_C08_C10_never_early_never_beyond_the_caps_a_pause_only_
         if decision.pause_until is not None and decision.pause_until != state.pause_until:
             assert decision.pause_until - now <= DAY
         attempt = attempt + 1 if decision.retry else 0
-        state, now = decision.state, now + decision.wait_seconds
+        state, now = decision.state, now + (0.1 if overlapping else decision.wait_seconds)  # C11: four in flight
 
 
 def test_the_state_is_what_the_decision_says() -> None:

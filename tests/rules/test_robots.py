@@ -125,7 +125,15 @@ def test_any_bytes_give_rules_that_survive_storing(body: bytes, token: str) -> N
 
 
 _LINES = st.sampled_from(
-    [b"User-agent: CatBot", b"User-agent: *", b"Disallow: /a", b"Disallow: /a*b$", b"Allow: /a/b", b"Allow: /%C3%A9", b"x"]
+    [
+        b"User-agent: CatBot",
+        b"User-agent: *",
+        b"Disallow: /a",
+        b"Disallow: /a*b$",
+        b"Allow: /a/b",
+        b"Allow: /%C3%A9",
+        b"x",
+    ]
 )
 
 
@@ -165,7 +173,9 @@ def test_a_hostile_file_costs_a_bounded_time_and_room(body: bytes) -> None:
 
 
 def test_a_stored_verdict_never_outgrows_the_file() -> None:
-    body = b"User-agent: *\n" + b"".join(b"Disallow: /%s\n" % base64.b64encode(i.to_bytes(20, "big")) for i in range(13_000))
+    body = b"User-agent: *\n" + b"".join(
+        b"Disallow: /%s\n" % base64.b64encode(i.to_bytes(20, "big")) for i in range(13_000)
+    )
     assert len(parse(body, "CatBot").to_bytes()) < len(body)
 
 

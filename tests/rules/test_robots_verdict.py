@@ -71,7 +71,8 @@ def test_E14_a_200_that_is_an_html_page_is_not_a_readable_file(body: bytes, medi
 
 
 @pytest.mark.parametrize(
-    ("body", "media"), [(b"%PDF-1.7", "application/pdf"), (b"{}", "application/json"), (b"\x89PNG\x00\x00", "text/plain")]
+    ("body", "media"),
+    [(b"%PDF-1.7", "application/pdf"), (b"{}", "application/json"), (b"\x89PNG\x00\x00", "text/plain")],
 )
 def test_E14_what_is_no_text_is_not_a_readable_file(body: bytes, media: str) -> None:
     assert verdict(answer(200, body, (("Content-Type", media),))).ground is Ground.NOT_TEXT
@@ -103,7 +104,9 @@ def test_E14_a_redirect_off_the_site_disallows_the_whole_domain() -> None:
     assert judged.denies_all
 
 
-@pytest.mark.parametrize("location", ["", "ftp://example.com/", "https://example.com:8443/", "/robots.txt?x=1", "\udce9"])
+@pytest.mark.parametrize(
+    "location", ["", "ftp://example.com/", "https://example.com:8443/", "/robots.txt?x=1", "\udce9"]
+)
 def test_E14_a_redirect_that_cannot_be_followed_disallows(location: str) -> None:
     judged = redirect(location)
     assert isinstance(judged, Verdict)

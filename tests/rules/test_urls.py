@@ -54,7 +54,7 @@ def test_one_canonical_form(url: str, expected: str) -> None:
         ("https://0x7f.1/", Reason.IP_ADDRESS),
         ("https://2130706433/", Reason.IP_ADDRESS),
         ("https://[::1]/", Reason.IP_ADDRESS),
-        ("https://１２７.１/", Reason.IP_ADDRESS),
+        ("https://\uff11\uff12\uff17.\uff11/", Reason.IP_ADDRESS),
         ("https://example.com%2f.evil.com/", Reason.UNREADABLE),
         ("https://example.com:99999/", Reason.UNREADABLE),
         ("https://example.com:8443/", Reason.PORT),
