@@ -10,9 +10,10 @@ import click
 import bots
 from agents import versions
 from agents.health import Health
-from agents.run import AppService, run_service
-from agents.sink import build_sink
+from agents.run import run_service
+from agents.sink import Sink
 from agents.worker import Worker
+from commands import jobs, staff, views
 from commands.database import migrate
 from commands.options import config_option, in_one_sentence, settings_for
 from commands.robots import robots
@@ -42,7 +43,7 @@ def run_worker(settings: Settings, network: Network) -> int:
 def run_sink(settings: Settings) -> int:
     """Run the sink until it is told to stop; the process's exit code."""
     health = Health(settings.metrics_host, settings.metrics_port)
-    return run_service(lambda: AppService(build_sink(settings, health)), health, settings)
+    return run_service(lambda: Sink(settings, health), health, settings)
 
 
 @click.group()
@@ -67,7 +68,7 @@ def sink(config: Path | None) -> None:
     sys.exit(run_sink(settings_for(config)))
 
 
-for command in (migrate, robots, topics, kafka, up):
+for command in (migrate, robots, topics, kafka, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
     licet.add_command(command)
 
 

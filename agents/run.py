@@ -104,5 +104,5 @@ async def _crashed(app: faust.App) -> None:
 def configure_logging(level: str) -> None:
     """One line an event, to standard error; what repeats without news is left out."""
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for name in ("aiokafka", "faust", "mode", "kafka"):
+    for name in ("aiokafka", "alembic", "faust", "mode"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Any, cast
 
@@ -67,27 +66,3 @@ def raw_topic(app: faust.App, *names: str) -> faust.Topic:
     """Topics whose keys and values stay bytes: what cannot be decoded is ours to handle, not the framework's."""
     raw: dict[str, Any] = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw", "value_serializer": "raw"}
     return cast("faust.Topic", app.topic(*names, **raw))
-
-
-async def serve(app: faust.App, stop: asyncio.Event) -> None:
-    """Run the app in this loop until `stop` is set. Raises the reason when it stopped by itself.
-
-    Faust's own worker command is not used: it starts the web server whatever the settings say (measured).
-    """
-    app.finalize()
-    waiting = asyncio.ensure_future(stop.wait())
-    try:
-        await app.start()
-        ended = asyncio.ensure_future(app.wait_until_stopped())
-        await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
-        ended.cancel()
-        crashed = app.crash_reason
-    finally:
-        waiting.cancel()
-        await app.stop()
-    if not stop.is_set():
-        raise AppStoppedError(f"{app.conf.id} stopped by itself: {crashed!r}")
-
-
-class AppStoppedError(RuntimeError):
-    """A Faust app stopped although nobody asked it to; a supervisor starts the process again."""

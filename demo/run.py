@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 import time
 import uuid
@@ -38,6 +39,10 @@ ACCOUNT = "bottega"
 DATA = Path("var/demo")
 BEAT = 0.2
 AUDIT_ROW = "SELECT * FROM crawls WHERE crawl = :crawl"
+STORED = (
+    "SELECT count(DISTINCT page_id) AS pages, count(pair_id) AS pairs"
+    " FROM pages LEFT JOIN pairs USING (page_id) WHERE crawl = :crawl"
+)
 
 
 class DemoFailed(Exception):
@@ -58,6 +63,7 @@ def main() -> int:
 
 async def _run(console: Console, result: list[int]) -> None:
     console.print("[bold]Licet[/bold]: one crawl of a sample business, on an embedded broker and database.")
+    shutil.rmtree(DATA / "site", ignore_errors=True)  # the log is of this run alone
     DATA.mkdir(parents=True, exist_ok=True)
     async with SampleSite(DATA / "site") as site:
         network = DATA / "network.json"
@@ -82,14 +88,18 @@ class Demo:
 
     async def play(self) -> int:
         """Save, prove, crawl, report."""
-        await self._say("address-saved", address=self._host)
-        check = await self._wait("SELECT answers, status FROM address_checks WHERE host = :host", host=self._host)
+        event = await self._say("address-saved", address=self._host)
+        check = await self._wait("SELECT status FROM address_checks WHERE job = :job", ids.job_id("check", event))
         self._console.print(f"1. [bold]{self._host}[/bold] is saved; one HEAD says {check['status']}.")
         key = Path(self._file.token_key_file).read_bytes()
         proof = token(key, self._profile.name, ACCOUNT, site_key(self._host))
         self._site.place_token(proof)
-        await self._say("verification-requested", address=self._host, method="token_file")
-        await self._wait("SELECT 1 FROM verifications WHERE host = :host AND kind = 'verified'", host=self._host)
+        event = await self._say("verification-requested", address=self._host, method="token_file")
+        found = await self._wait(
+            "SELECT kind, reason FROM verifications WHERE job = :job", ids.job_id("verification", event)
+        )
+        if found["kind"] != "verified":
+            raise DemoFailed(f"The proof was not found: {found['reason']}")
         self._console.print(f"2. The token file with {proof} is found: verified for the account {ACCOUNT}.")
         began = time.monotonic()
         event = await self._say("crawl-requested", address=self._host, by="make run")
@@ -122,10 +132,10 @@ class Demo:
             found = connection.execute(text(query), values).mappings().first()
         return dict(found) if found else None
 
-    async def _wait(self, query: str, seconds: float = 30.0, **values: object) -> dict[str, Any]:
+    async def _wait(self, query: str, job: str, seconds: float = 30.0) -> dict[str, Any]:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            if found := await asyncio.to_thread(self._row, query, **values):
+            if found := await asyncio.to_thread(self._row, query, job=job):
                 return found
             await asyncio.sleep(BEAT)
         raise DemoFailed(f"Nothing after {seconds:g} s: {query}")
@@ -159,13 +169,11 @@ class Demo:
 
     def _report(self, row: dict[str, Any], seconds: float) -> int:
         entries = self._site.entries()
-        pairs = self._row("SELECT count(*) AS pairs FROM pairs JOIN pages ON pages.page = pairs.page WHERE crawl = :crawl", crawl=row["crawl"])
-        stored = self._row("SELECT count(*) AS pages FROM pages WHERE crawl = :crawl", crawl=row["crawl"])
-        assert pairs is not None
+        stored = self._row(STORED, crawl=row["crawl"])
         assert stored is not None
         audit = {name: row[name] for name in AUDIT}
         summary = Summary(
-            self._host, row["terminal_kind"], stored["pages"], pairs["pairs"], seconds, log.requests_by_kind(entries),
+            self._host, row["terminal_kind"], stored["pages"], stored["pairs"], seconds, log.requests_by_kind(entries),
             log.smallest_gap(entries), self._profile.pace.crawl.delay, audit,
         )  # fmt: skip
         show(summary, self._console)

@@ -141,21 +141,15 @@ class Supervisor:
             bot=self.settings.bot,
         )
         whose = {True: "embedded", False: "yours"}
-        self.say(
-            "licet", f"broker {self.stack.kafka} ({whose[self.tansu is not None]} {self.stack.broker_kind})"
-        )
+        self.say("licet", f"broker {self.stack.kafka} ({whose[self.tansu is not None]} {self.stack.broker_kind})")
         self.say("licet", f"database ({whose[self.postgres is not None]}), data folder {data}")
 
     async def _schema_and_topics(self) -> None:
         stack = self._file()
         if self.commands["migrate"]:
-            process = Process(
-                "migrate", self.commands["migrate"], self.say, env=self._environment(database=True)
-            )
+            process = Process("migrate", self.commands["migrate"], self.say, env=self._environment(database=True))
             if await run(process, self.patience) != 0:
-                raise StackError(
-                    f"The database could not be brought up to date (exit code {process.exit_code})."
-                )
+                raise StackError(f"The database could not be brought up to date (exit code {process.exit_code}).")
         changes = await apply(stack.kafka, replication=self.settings.replication)
         created = [change for change in changes if ": created" in change]
         for change in changes:
@@ -163,9 +157,7 @@ class Supervisor:
                 self.say("topics", change)
         self.say("topics", f"{len(created)} created" if created else "all as topics.yaml has them")
         if self.tansu is not None and self.folder.used_with_embedded_broker():
-            self.say(
-                "licet", f"{STARTS_WITHOUT} PostgreSQL still has: {await kept_rows(stack.database_url)}."
-            )
+            self.say("licet", f"{STARTS_WITHOUT} PostgreSQL still has: {await kept_rows(stack.database_url)}.")
 
     def _spawn_children(self) -> None:
         roles = [(f"worker-{n + 1}", "worker") for n in range(self.workers)]
@@ -218,9 +210,7 @@ class Supervisor:
     async def _beat(self) -> None:
         """Start again what has died; an embedded broker that has is the end."""
         if self.tansu is not None and not self.tansu.alive:
-            raise StackError(
-                "The embedded broker has ended, and all that it held is gone: start the stack again."
-            )
+            raise StackError("The embedded broker has ended, and all that it held is gone: start the stack again.")
         if self.postgres is not None and not self.postgres.alive:
             await self._revive(self.postgres)
         if any([await child.step() for child in self.children]):

@@ -1,8 +1,7 @@
-"""A PostgreSQL of our own for the whole run, and a fresh, migrated database for each test."""
+"""A fresh, migrated database for each test."""
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 from collections.abc import Iterator
 
@@ -17,28 +16,20 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
-    found = Postgres(tmp_path_factory.mktemp("database"), durable=False)
-    asyncio.run(found.start())
-    yield found
-    asyncio.run(found.stop())
-
-
-@pytest.fixture(scope="session")
-def template(server: Postgres) -> str:
-    engine = make_engine(server.create_database("migrated"), "template")
+def template(postgres: Postgres) -> str:
+    engine = make_engine(postgres.create_database("migrated"), "template")
     migrations.upgrade(engine)
     engine.dispose()
     return "migrated"
 
 
 @pytest.fixture
-def database_url(server: Postgres, template: str) -> Iterator[str]:
+def database_url(postgres: Postgres, template: str) -> Iterator[str]:
     name = f"test_{next(_numbers)}"
-    admin = create_engine(server.url("postgres"), isolation_level="AUTOCOMMIT")
+    admin = create_engine(postgres.url("postgres"), isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template}"))
-        yield server.url(name)
+        yield postgres.url(name)
         connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
     admin.dispose()
 

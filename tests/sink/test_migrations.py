@@ -19,8 +19,8 @@ def test_the_migrated_database_is_what_the_tables_say(engine: Engine) -> None:
         assert compare_metadata(context, Base.metadata) == []
 
 
-def test_up_twice_down_and_up_again(server: Postgres) -> None:
-    engine = make_engine(server.create_database("updown"), "test")
+def test_up_twice_down_and_up_again(postgres: Postgres) -> None:
+    engine = make_engine(postgres.create_database("updown"), "test")
     newest = migrations.newest()
     assert migrations.upgrade(engine) == (None, newest)
     assert migrations.upgrade(engine) == (newest, newest)
