@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from crawler.fetch.client import Fetcher
 from models.web import Outcome
 from tests.fetch.conftest import Place
 from tests.fetch.hostile import CASES, Case
-from tests.fetch.witness import measured, request
+from tests.fetch.witness import Witness, measured, request
 
 MB = 1024 * 1024
 
@@ -39,6 +41,21 @@ async def test_hostile(case: Case, fetcher: Fetcher, hostile: Place) -> None:
     assert (await fetcher.fetch(request("https://shop.example/calm"))).outcome is Outcome.OK
     if case.sent_at_most is not None:
         assert sum(one.sent for one in hostile.asked(case.path)) <= case.sent_at_most
+
+
+async def test_all_of_them_at_once_cost_one_worker_no_more_than_each_alone(hostile: Place) -> None:
+    names = {case.path: f"s{number}.example" for number, case in enumerate(CASES)}
+    fetcher = Fetcher(hostile.network(*names.values()))
+    asked = [request(f"https://{names[case.path]}{case.path}", **case.request) for case in CASES]
+    async with Witness() as cost:
+        responses = await asyncio.gather(*(fetcher.fetch(one) for one in asked))
+    await fetcher.close()
+    print(
+        f"{len(responses)} at once: {cost.took:.2f} s, +{cost.grown / MB:.1f} MB, loop held {cost.held * 1000:.0f} ms"
+    )
+    assert all(response.elapsed <= one.timeout + 1 for response, one in zip(responses, asked, strict=True))
+    assert cost.grown <= 64 * MB
+    assert cost.held <= 0.25
 
 
 def test_there_are_at_least_80_cases() -> None:
