@@ -15,7 +15,7 @@ from agents.sink import Sink
 from agents.worker import Worker
 from commands import jobs, staff, views
 from commands.database import migrate
-from commands.options import config_option, in_one_sentence, settings_for
+from commands.options import in_one_sentence, settings_for
 from commands.robots import robots
 from commands.stack import kafka, up
 from commands.topics import topics
@@ -46,14 +46,17 @@ def run_sink(settings: Settings) -> int:
     return run_service(lambda: Sink(settings, health), health, settings)
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="Configuration file (licet.yaml).")
 @click.version_option(package_name="licet")
-def licet() -> None:
+@click.pass_context
+def licet(context: click.Context, config: Path | None) -> None:
     """Licet, a crawler that asks first."""
+    context.obj = config
 
 
 @licet.command()
-@config_option
+@click.pass_obj
 @in_one_sentence
 def worker(config: Path | None) -> None:
     """Run a worker: hear commands, keep each site's memory, make the requests."""
@@ -61,7 +64,7 @@ def worker(config: Path | None) -> None:
 
 
 @licet.command()
-@config_option
+@click.pass_obj
 @in_one_sentence
 def sink(config: Path | None) -> None:
     """Run the sink: write facts and texts to PostgreSQL."""

@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 from sqlalchemy.exc import OperationalError
 
-from commands.options import config_option, in_one_sentence, settings_for
+from commands.options import in_one_sentence, settings_for
 from migrations import upgrade
 from models.database import make_engine
 from stack.errors import StackError
 
 
 @click.command()
-@config_option
+@click.pass_obj
 @in_one_sentence
 def migrate(config: Path | None) -> None:
     """Bring the database to the schema of this version; harmless when it is there already."""

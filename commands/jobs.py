@@ -14,7 +14,7 @@ import click
 import bots
 from commands import lookups, proofs
 from commands.desk import ANSWER, Desk, Place, Row, desk, place_of
-from commands.options import Sentence, config_option, in_one_sentence
+from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row
 from commands.watching import ended, watch
 from crawler.rules import gate
@@ -37,7 +37,7 @@ account_option = click.option("--account", help="The customer; not needed when o
 @click.option("--page", "pages", multiple=True, help="Only these pages, once for each (E22).")
 @click.option("--no-schedule", is_flag=True, help="Crawl only when asked.")
 @as_json
-@config_option
+@click.pass_obj
 @in_one_sentence
 def save(config: Path | None, address: str, account: str, *, as_json: bool, **options: Any) -> None:
     """Save a website's address and settings; a new address is asked once whether it answers."""
@@ -66,7 +66,7 @@ def save(config: Path | None, address: str, account: str, *, as_json: bool, **op
 @account_option
 @click.option("--method", type=click.Choice(proofs.METHODS), help="Only this way of proof.")
 @as_json
-@config_option
+@click.pass_obj
 @in_one_sentence
 def token(config: Path | None, address: str, account: str | None, method: str | None, *, as_json: bool) -> None:
     """Print the token of an account for a site, and where to put it."""
@@ -87,7 +87,7 @@ def token(config: Path | None, address: str, account: str | None, method: str | 
 @account_option
 @click.option("--method", type=click.Choice(proofs.METHODS), default="token_file", show_default=True)
 @as_json
-@config_option
+@click.pass_obj
 @in_one_sentence
 def verify(config: Path | None, address: str, account: str | None, method: str, *, as_json: bool) -> None:
     """Look for the proof of a site, and print where it should be."""
@@ -115,7 +115,7 @@ def verify(config: Path | None, address: str, account: str | None, method: str, 
 @click.option("--staff", is_flag=True, help="Staff start it: the same gate, without the daily cap (needs --by).")
 @click.option("--timeout", type=click.FloatRange(min=1), default=CRAWL, help="Seconds to watch it.")
 @as_json
-@config_option
+@click.pass_obj
 @in_one_sentence
 def crawl(config: Path | None, address: str, account: str | None, *, as_json: bool, **options: Any) -> None:
     """Crawl a verified site and watch until it has ended."""

@@ -8,7 +8,7 @@ import click
 
 from commands import lookups
 from commands.desk import desk, place_of
-from commands.options import config_option, in_one_sentence
+from commands.options import in_one_sentence
 from commands.printing import as_json, print_json, print_row
 from models import ids
 
@@ -21,7 +21,7 @@ reason_option = click.option("--reason", required=True, help="Why; it is recorde
 @by_option
 @reason_option
 @as_json
-@config_option
+@click.pass_obj
 @in_one_sentence
 def suspend(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
     """Stop everything at a site before its next request, and refuse what is asked for it."""
@@ -33,7 +33,7 @@ def suspend(config: Path | None, address: str, by: str, reason: str, *, as_json:
 @by_option
 @reason_option
 @as_json
-@config_option
+@click.pass_obj
 @in_one_sentence
 def resume(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
     """End the suspension of a site. What it stopped has ended and starts again only when asked."""

@@ -9,14 +9,14 @@ import click
 
 from commands import lookups
 from commands.desk import Desk, Place, desk, place_of
-from commands.options import Sentence, config_option, in_one_sentence
+from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row, print_rows
 
 
 @click.command()
 @click.argument("what", metavar="HOST|CRAWL")
 @as_json
-@config_option
+@click.pass_obj
 @in_one_sentence
 def show(config: Path | None, what: str, *, as_json: bool) -> None:
     """What is known of a site, or of one crawl: its audit row and every request."""
@@ -70,7 +70,7 @@ def _show_site(at: Desk, place: Place, as_json: bool) -> None:
 @click.option("--crawl", "job", type=click.UUID, help="Of this crawl.  [default: the newest with pages]")
 @click.option("--text", is_flag=True, help="With the text of the pages and their pairs.")
 @as_json
-@config_option
+@click.pass_obj
 @in_one_sentence
 def pages(config: Path | None, address: str, job: UUID | None, *, text: bool, as_json: bool) -> None:
     """The pages that are held of a site."""

@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -130,9 +132,6 @@ class House:
 
     def get(self, name: str, path: str) -> tuple[int, str]:
         """What a process serves on its loopback port."""
-        import urllib.error
-        import urllib.request
-
         port = (self.folder / f"{name}.port").read_text()
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=2) as answer:
