@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from crawler.reading import guard, head
 from crawler.reading.boxes import Mark, Tree
 from crawler.reading.clean import clean_line, clean_text
 from crawler.reading.markdown import markdown
+from crawler.reading.noscript import drop_noscript
+from crawler.reading.pairs import pairs
+from crawler.reading.regions import settle
+from crawler.reading.structured import facts, objects
 from crawler.reading.walk import walk
-from models.reading import Pair, Reading
+from models.reading import Reading
 
 _DROPPED = int(Mark.NAV | Mark.DIALOG | Mark.CONSENT | Mark.BREADCRUMB | Mark.SHARE | Mark.NOSCRIPT)
 
@@ -23,6 +25,9 @@ def read_html(html: str, url: str) -> Reading:
         text = clean_text(guard.flat_text(html))
         return Reading(markdown=text, blocks=tuple(text.split("\n")))
     tree = walk(html)
+    drop_noscript(tree)
+    regions = settle(tree)
+    data = objects(tree.scripts)
     base = head.base_of(tree, url)
     kept = [i for i, block in enumerate(tree.blocks) if not tree.boxes[block.box].marks & _DROPPED]
     return Reading(
@@ -33,7 +38,8 @@ def read_html(html: str, url: str) -> Reading:
         markdown=clean_text(markdown(tree, kept)),
         links=head.links_of(tree, base),
         metas=head.metas_of(tree),
-        pairs=_details(tree, url),
+        pairs=pairs(tree, regions, data, url),
+        facts=facts(data),
         blocks=tuple(clean_line(tree.blocks[i].text) for i in kept),
     )
 
@@ -43,12 +49,6 @@ def page_text(html: str, url: str = "https://example.invalid/") -> str:
     return read_html(html, url).markdown
 
 
-def _details(tree: Tree, url: str) -> tuple[Pair, ...]:
-    pairs = []
-    for box in tree.boxes:
-        if box.tag == "details" and box.end > box.start + 1 and tree.blocks[box.start].kind == "summary":
-            question = clean_line(tree.blocks[box.start].text)
-            answer = clean_text("\n".join(block.text for block in tree.blocks[box.start + 1 : box.end]))
-            identity = hashlib.sha256(f"{url}\n{question}".encode()).hexdigest()[:16]
-            pairs.append(Pair(identity, question, answer, "details"))
-    return tuple(pairs)
+def page_pairs(html: str, url: str = "https://example.invalid/") -> list[tuple[str, str]]:
+    """The page's (question, answer) pairs alone."""
+    return [(pair.question, pair.answer) for pair in read_html(html, url).pairs]

@@ -1,0 +1,193 @@
+"""What is known of a block when it is decided whether it is the page's own text.
+
+One list of numbers a block, in the order of `NAMES`: of the block, of its neighbours, of the boxes around
+it, of the page. The same code makes the numbers that the weights were learned from (`tools/train.py`).
+Whatever is the same for all blocks of a box, or for the page, is computed once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate
+
+from crawler.reading.boxes import Block, Box, Mark, Tree
+from crawler.reading.declared import declared, path_kind
+from crawler.reading.groups import Groups, best_box
+from crawler.reading.regions import Regions
+from crawler.reading.words import PRICE, is_tail_heading
+
+_MARKS = tuple(
+    int(mark)
+    for mark in (
+        Mark.NAV, Mark.HEADER, Mark.FOOTER, Mark.ASIDE, Mark.FORM, Mark.DIALOG, Mark.HIDDEN, Mark.MAIN, Mark.ARTICLE,
+        Mark.COMMENT, Mark.RELATED, Mark.FAQ, Mark.TABLE, Mark.META, Mark.PROMO, Mark.PRODUCT, Mark.LIST, Mark.LINK,
+        Mark.FORUM,
+    )
+)  # fmt: skip
+_NEAR = tuple(int(mark) for mark in (Mark.NAV, Mark.COMMENT, Mark.CONTENT, Mark.META))
+_KINDS = {"": 0, "p": 1, "h1": 2, "h2": 3, "h3": 4, "h4": 5, "h5": 6, "h6": 6, "li": 7, "td": 8, "th": 8, "dt": 9,
+          "dd": 9, "summary": 10, "pre": 11, "blockquote": 12, "button": 13, "legend": 13, "address": 14,
+          "caption": 15, "figcaption": 15}  # fmt: skip
+_FORUM, _COMMENT = int(Mark.FORUM), int(Mark.COMMENT)
+_ENDS = frozenset(".!?。！？…:;")
+_LEVELS = {f"h{n}": n for n in range(1, 7)}
+
+BLOCK_NAMES = (
+    "length", "words", "link share", "kind", "ends like a sentence", "commas", "repeats on the page", "place",
+    "place in text", "after h1", "under a tail heading", "after heading", "heading level", "price",
+    "length before", "length after", "links after", "length around", "links around", "long before", "long after",
+    "before or after the main text",
+)  # fmt: skip
+BOX_NAMES = (
+    "links in box", "share of box", "length of outer box", "links in outer box", "blocks in outer box",
+    "mean in outer box", "length of section", "links in section", "mean in section", "share of section", "alike",
+    "depth", "length of card", "share of cards", "cards", "mean card", "in main text",
+    "nav", "header", "footer", "aside", "form", "dialog", "hidden", "main", "article", "comment", "related", "faq",
+    "table", "meta", "promo", "product", "list", "link", "forum", "near nav", "near comment", "near content", "near meta",
+)  # fmt: skip
+PAGE_NAMES = (
+    "page: length", "page: blocks", "page: links", "page: main", "page: articles", "page: long blocks", "page: forms",
+    "page: prices", "page: repeated", "page: main text", "page: links in main text", "page: product", "page: forum",
+    "page: article", "page: list", "page: forum boxes", "page: comment boxes", "page: path", "page: path depth",
+)  # fmt: skip
+NAMES = BLOCK_NAMES + BOX_NAMES + PAGE_NAMES
+
+
+@dataclass(slots=True)
+class _Page:
+    """What is computed once a page."""
+
+    tree: Tree
+    regions: Regions
+    lengths: list[int]
+    shares: list[float]
+    long_before: list[int]
+    counts: Counter[str]
+    groups: Groups
+    best: tuple[int, int]
+    numbers: tuple[float, ...]
+
+
+def features(tree: Tree, regions: Regions, wanted: list[int]) -> list[list[float]]:
+    """One row of numbers for each wanted block."""
+    page = _page(tree, regions)
+    headings = _headings(tree.blocks)
+    cache: dict[int, tuple[float, ...]] = {}
+    rows = []
+    for index in wanted:
+        box = tree.blocks[index].box
+        around = cache.get(box)
+        if around is None:
+            around = cache[box] = _box_numbers(page, box)
+        rows.append([*_block_numbers(page, index, headings[index]), *around, *page.numbers])
+    return rows
+
+
+def _page(tree: Tree, regions: Regions) -> _Page:
+    blocks = tree.blocks
+    lengths = [len(block.text) for block in blocks]
+    shares = [block.linked / length for block, length in zip(blocks, lengths, strict=True)]
+    longs = [length >= 100 and share < 0.3 for length, share in zip(lengths, shares, strict=True)]
+    counts = Counter([block.text for block in blocks])
+    best = best_box(tree, [i for i, is_long in enumerate(longs) if is_long])
+    groups = Groups.of(tree, regions)
+    numbers = _page_numbers(tree, regions, (sum(longs), sum(n > 1 for n in counts.values())), best)
+    return _Page(tree, regions, lengths, shares, list(accumulate(longs, initial=0)), counts, groups, best, numbers)
+
+
+def _page_numbers(tree: Tree, regions: Regions, sums: tuple[int, int], best: tuple[int, int]) -> tuple[float, ...]:
+    boxes, total, count = tree.boxes, regions.total, len(tree.blocks)
+    mains = [regions.of(box.start, box.end) for box in boxes if box.tag == "main" or box.attributes.get("role") == "main"]
+    tags = Counter([box.tag for box in boxes])
+    inside = regions.of(*best)
+    kinds = declared(tree)
+    return (
+        total, count, regions.linked[-1] / total, max(mains, default=0) / total,
+        min(tags["article"], 20), sums[0], min(tags["form"], 5),
+        min(sum(map(_priced, tree.blocks)), 30), sums[1] / max(1, count), inside / total,
+        regions.links(*best) / max(1, inside), *kinds,
+        min(sum(box.own & _FORUM > 0 for box in boxes), 50), min(sum(box.own & _COMMENT > 0 for box in boxes), 50),
+        *path_kind(tree),
+    )  # fmt: skip
+
+
+def _priced(block: Block) -> bool:
+    text = block.text
+    return len(text) < 300 and not text.isalpha() and PRICE.search(text) is not None
+
+
+def _headings(blocks: list[Block]) -> list[tuple[int, int, bool]]:
+    """Of each block: the heading above it, that heading's level, and whether a tail heading is in force.
+
+    A tail heading ("Related products") holds until a heading of its own level or above.
+    """
+    out = []
+    above, level, tail_level = -1, 0, 0
+    for index, block in enumerate(blocks):
+        new = _LEVELS.get(block.kind)
+        if new:
+            if not tail_level or new <= tail_level:
+                tail_level = new if is_tail_heading(block.text) else 0
+            above, level = index, new
+        out.append((above, level, tail_level > 0))
+    return out
+
+
+def _block_numbers(page: _Page, index: int, heading: tuple[int, int, bool]) -> tuple[float, ...]:
+    block = page.tree.blocks[index]
+    regions, lengths, shares = page.regions, page.lengths, page.shares
+    text, length, last = block.text, lengths[index], len(lengths) - 1
+    low, high = max(0, index - 3), min(last + 1, index + 4)
+    around = regions.of(low, high)
+    start, end = page.best
+    return (
+        length, text.count(" ") + 1, shares[index], _KINDS.get(block.kind, 0), text[-1] in _ENDS,
+        text.count(","), page.counts[text], index / (last + 1), regions.chars[index] / regions.total,
+        min(max(index - regions.h1, -50), 200) if regions.h1 >= 0 else -100,
+        heading[2], index - heading[0] if heading[0] >= 0 else 300, heading[1], _priced(block),
+        lengths[index - 1] if index else 0, lengths[index + 1] if index < last else 0,
+        shares[index + 1] if index < last else 1, around / (high - low), regions.links(low, high) / max(1, around),
+        page.long_before[index], page.long_before[-1] - page.long_before[index],
+        (start - index if index < start else max(0, index - end + 1)) if end else 500,
+    )  # fmt: skip
+
+
+def _box_numbers(page: _Page, index: int) -> tuple[float, ...]:
+    boxes, regions = page.tree.boxes, page.regions
+    box = boxes[index]
+    length = regions.of(box.start, box.end)
+    outer = boxes[_around(boxes, index, box.end - box.start + 1)]
+    section = boxes[_around(boxes, index, 8)]
+    outer_length = regions.of(outer.start, outer.end)
+    section_length = regions.of(section.start, section.end)
+    start, end = page.best
+    near = _near(boxes, index)
+    return (
+        regions.links(box.start, box.end) / max(1, length), length / regions.total,
+        outer_length, regions.links(outer.start, outer.end) / max(1, outer_length), outer.end - outer.start,
+        outer_length / (outer.end - outer.start), section_length,
+        regions.links(section.start, section.end) / max(1, section_length),
+        section_length / (section.end - section.start), section_length / regions.total,
+        page.groups.alike[index], box.depth, *page.groups.numbers(index), start <= box.start < end,
+        *[box.marks & mark > 0 for mark in _MARKS], *[near & mark > 0 for mark in _NEAR],
+    )  # fmt: skip
+
+
+def _around(boxes: list[Box], index: int, blocks: int) -> int:
+    """The innermost box around (or at) `index` with at least so many blocks."""
+    while boxes[index].parent >= 0 and boxes[index].end - boxes[index].start < blocks:
+        index = boxes[index].parent
+    return index
+
+
+def _near(boxes: list[Box], index: int) -> int:
+    """The marks of the box's own class and id and of the two boxes around it."""
+    box = boxes[index]
+    marks = box.own
+    for _ in range(2):
+        if box.parent < 0:
+            break
+        box = boxes[box.parent]
+        marks |= box.own
+    return marks
