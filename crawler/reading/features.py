@@ -15,9 +15,9 @@ from crawler.reading.boxes import Block, Box, Mark, Tree
 from crawler.reading.declared import declared, path_kind
 from crawler.reading.groups import Groups, best_box
 from crawler.reading.regions import Regions
-from crawler.reading.words import PRICE, is_tail_heading
+from crawler.reading.words import holds_price, is_tail_heading
 
-_MARKS = tuple(
+MARKS = tuple(
     int(mark)
     for mark in (
         Mark.NAV, Mark.HEADER, Mark.FOOTER, Mark.ASIDE, Mark.FORM, Mark.DIALOG, Mark.HIDDEN, Mark.MAIN, Mark.ARTICLE,
@@ -25,7 +25,7 @@ _MARKS = tuple(
         Mark.FORUM,
     )
 )  # fmt: skip
-_NEAR = tuple(int(mark) for mark in (Mark.NAV, Mark.COMMENT, Mark.CONTENT, Mark.META))
+NEAR = tuple(int(mark) for mark in (Mark.NAV, Mark.COMMENT, Mark.CONTENT, Mark.META))
 _KINDS = {"": 0, "p": 1, "h1": 2, "h2": 3, "h3": 4, "h4": 5, "h5": 6, "h6": 6, "li": 7, "td": 8, "th": 8, "dt": 9,
           "dd": 9, "summary": 10, "pre": 11, "blockquote": 12, "button": 13, "legend": 13, "address": 14,
           "caption": 15, "figcaption": 15}  # fmt: skip
@@ -43,15 +43,18 @@ BOX_NAMES = (
     "links in box", "share of box", "length of outer box", "links in outer box", "blocks in outer box",
     "mean in outer box", "length of section", "links in section", "mean in section", "share of section", "alike",
     "depth", "length of card", "share of cards", "cards", "mean card", "in main text",
-    "nav", "header", "footer", "aside", "form", "dialog", "hidden", "main", "article", "comment", "related", "faq",
-    "table", "meta", "promo", "product", "list", "link", "forum", "near nav", "near comment", "near content", "near meta",
 )  # fmt: skip
+MARK_NAMES = (
+    "nav", "header", "footer", "aside", "form", "dialog", "hidden", "main", "article", "comment", "related", "faq",
+    "table", "meta", "promo", "product", "list", "link", "forum",
+)  # fmt: skip
+NEAR_NAMES = ("near nav", "near comment", "near content", "near meta")
 PAGE_NAMES = (
     "page: length", "page: blocks", "page: links", "page: main", "page: articles", "page: long blocks", "page: forms",
     "page: prices", "page: repeated", "page: main text", "page: links in main text", "page: product", "page: forum",
     "page: article", "page: list", "page: forum boxes", "page: comment boxes", "page: path", "page: path depth",
 )  # fmt: skip
-NAMES = BLOCK_NAMES + BOX_NAMES + PAGE_NAMES
+NAMES = BLOCK_NAMES + BOX_NAMES + MARK_NAMES + NEAR_NAMES + PAGE_NAMES
 
 
 @dataclass(slots=True)
@@ -64,24 +67,44 @@ class _Page:
     shares: list[float]
     long_before: list[int]
     counts: Counter[str]
+    priced: list[bool]
     groups: Groups
     best: tuple[int, int]
     numbers: tuple[float, ...]
 
 
-def features(tree: Tree, regions: Regions, wanted: list[int]) -> list[list[float]]:
-    """One row of numbers for each wanted block."""
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The numbers that all blocks of one box share, and the marks as bits."""
+
+    numbers: tuple[float, ...]
+    marks: int
+    near: int
+
+
+Row = tuple[tuple[float, ...], Around]
+
+
+def rows(tree: Tree, regions: Regions) -> tuple[list[Row], tuple[float, ...]]:
+    """The numbers of each block, and those of the page."""
     page = _page(tree, regions)
-    headings = _headings(tree.blocks)
-    cache: dict[int, tuple[float, ...]] = {}
-    rows = []
-    for index in wanted:
+    cache: dict[int, Around] = {}
+    out = []
+    for index, heading in enumerate(_headings(tree.blocks)):
         box = tree.blocks[index].box
         around = cache.get(box)
         if around is None:
-            around = cache[box] = _box_numbers(page, box)
-        rows.append([*_block_numbers(page, index, headings[index]), *around, *page.numbers])
-    return rows
+            around = cache[box] = _around_box(page, box)
+        out.append((_block_numbers(page, index, heading), around))
+    return out, page.numbers
+
+
+def flat(row: Row, page: tuple[float, ...]) -> list[float]:
+    """A row as one list in the order of `NAMES`, for learning and for explaining."""
+    numbers, around = row
+    marks = [float(around.marks & mark > 0) for mark in MARKS]
+    near = [float(around.near & mark > 0) for mark in NEAR]
+    return [*map(float, numbers), *map(float, around.numbers), *marks, *near, *map(float, page)]
 
 
 def _page(tree: Tree, regions: Regions) -> _Page:
@@ -92,11 +115,12 @@ def _page(tree: Tree, regions: Regions) -> _Page:
     counts = Counter([block.text for block in blocks])
     best = best_box(tree, [i for i, is_long in enumerate(longs) if is_long])
     groups = Groups.of(tree, regions)
-    numbers = _page_numbers(tree, regions, (sum(longs), sum(n > 1 for n in counts.values())), best)
-    return _Page(tree, regions, lengths, shares, list(accumulate(longs, initial=0)), counts, groups, best, numbers)
+    priced = list(map(_priced, blocks))
+    numbers = _page_numbers(tree, regions, (sum(longs), sum(n > 1 for n in counts.values()), sum(priced)), best)
+    return _Page(tree, regions, lengths, shares, list(accumulate(longs, initial=0)), counts, priced, groups, best, numbers)
 
 
-def _page_numbers(tree: Tree, regions: Regions, sums: tuple[int, int], best: tuple[int, int]) -> tuple[float, ...]:
+def _page_numbers(tree: Tree, regions: Regions, sums: tuple[int, int, int], best: tuple[int, int]) -> tuple[float, ...]:
     boxes, total, count = tree.boxes, regions.total, len(tree.blocks)
     mains = [regions.of(box.start, box.end) for box in boxes if box.tag == "main" or box.attributes.get("role") == "main"]
     tags = Counter([box.tag for box in boxes])
@@ -105,7 +129,7 @@ def _page_numbers(tree: Tree, regions: Regions, sums: tuple[int, int], best: tup
     return (
         total, count, regions.linked[-1] / total, max(mains, default=0) / total,
         min(tags["article"], 20), sums[0], min(tags["form"], 5),
-        min(sum(map(_priced, tree.blocks)), 30), sums[1] / max(1, count), inside / total,
+        min(sums[2], 30), sums[1] / max(1, count), inside / total,
         regions.links(*best) / max(1, inside), *kinds,
         min(sum(box.own & _FORUM > 0 for box in boxes), 50), min(sum(box.own & _COMMENT > 0 for box in boxes), 50),
         *path_kind(tree),
@@ -113,8 +137,7 @@ def _page_numbers(tree: Tree, regions: Regions, sums: tuple[int, int], best: tup
 
 
 def _priced(block: Block) -> bool:
-    text = block.text
-    return len(text) < 300 and not text.isalpha() and PRICE.search(text) is not None
+    return len(block.text) < 300 and holds_price(block.text)
 
 
 def _headings(blocks: list[Block]) -> list[tuple[int, int, bool]]:
@@ -145,7 +168,7 @@ def _block_numbers(page: _Page, index: int, heading: tuple[int, int, bool]) -> t
         length, text.count(" ") + 1, shares[index], _KINDS.get(block.kind, 0), text[-1] in _ENDS,
         text.count(","), page.counts[text], index / (last + 1), regions.chars[index] / regions.total,
         min(max(index - regions.h1, -50), 200) if regions.h1 >= 0 else -100,
-        heading[2], index - heading[0] if heading[0] >= 0 else 300, heading[1], _priced(block),
+        heading[2], index - heading[0] if heading[0] >= 0 else 300, heading[1], page.priced[index],
         lengths[index - 1] if index else 0, lengths[index + 1] if index < last else 0,
         shares[index + 1] if index < last else 1, around / (high - low), regions.links(low, high) / max(1, around),
         page.long_before[index], page.long_before[-1] - page.long_before[index],
@@ -153,7 +176,7 @@ def _block_numbers(page: _Page, index: int, heading: tuple[int, int, bool]) -> t
     )  # fmt: skip
 
 
-def _box_numbers(page: _Page, index: int) -> tuple[float, ...]:
+def _around_box(page: _Page, index: int) -> Around:
     boxes, regions = page.tree.boxes, page.regions
     box = boxes[index]
     length = regions.of(box.start, box.end)
@@ -162,16 +185,15 @@ def _box_numbers(page: _Page, index: int) -> tuple[float, ...]:
     outer_length = regions.of(outer.start, outer.end)
     section_length = regions.of(section.start, section.end)
     start, end = page.best
-    near = _near(boxes, index)
-    return (
+    numbers = (
         regions.links(box.start, box.end) / max(1, length), length / regions.total,
         outer_length, regions.links(outer.start, outer.end) / max(1, outer_length), outer.end - outer.start,
         outer_length / (outer.end - outer.start), section_length,
         regions.links(section.start, section.end) / max(1, section_length),
         section_length / (section.end - section.start), section_length / regions.total,
         page.groups.alike[index], box.depth, *page.groups.numbers(index), start <= box.start < end,
-        *[box.marks & mark > 0 for mark in _MARKS], *[near & mark > 0 for mark in _NEAR],
     )  # fmt: skip
+    return Around(numbers, box.marks, _near(boxes, index))
 
 
 def _around(boxes: list[Box], index: int, blocks: int) -> int:

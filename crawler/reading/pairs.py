@@ -14,14 +14,14 @@ from crawler.reading.boxes import Tree
 from crawler.reading.clean import clean_line, clean_text
 from crawler.reading.microdata import questions as microdata_questions
 from crawler.reading.questions import unnumbered
-from crawler.reading.regions import Regions
 from crawler.reading.structured import Json
 from crawler.reading.structured import questions as json_questions
-from crawler.reading.visible import shown_pairs
+from crawler.reading.visible import Shown
 from models.reading import Pair
 
 MAX_PAIRS = 500
 MAX_ANSWER = 20_000
+_ANSWER = re.compile(r"^(?:a(?:nswer)?|antwort|r(?:éponse)?)\s?[.:)]\s+", re.IGNORECASE)
 _LETTERS = re.compile(r"[\W_]+")
 
 
@@ -30,12 +30,12 @@ def pair_id(url: str, question: str) -> str:
     return hashlib.sha256(f"{url}\n{_key(question)}".encode()).hexdigest()[:20]
 
 
-def pairs(tree: Tree, regions: Regions, found: list[Json], url: str) -> tuple[Pair, ...]:
-    """Every pair of the page, once."""
+def pairs(tree: Tree, found: list[Json], shown: list[Shown], url: str) -> tuple[Pair, ...]:
+    """Every pair of the page, once; `shown` are those that the page shows (`visible.shown_pairs`)."""
     out: dict[str, Pair] = {}
-    for source, question, answer in _all(tree, regions, found):
+    for source, question, answer in _all(tree, found, shown):
         text = clean_line(question, 500)
-        reply = clean_text(answer, MAX_ANSWER).strip()
+        reply = _ANSWER.sub("", clean_text(answer, MAX_ANSWER).strip())
         key = _key(text)
         if key and reply and key not in out and _key(reply) != key:
             out[key] = Pair(pair_id(url, text), text, reply, source)
@@ -44,13 +44,14 @@ def pairs(tree: Tree, regions: Regions, found: list[Json], url: str) -> tuple[Pa
     return tuple(out.values())
 
 
-def _all(tree: Tree, regions: Regions, found: list[Json]) -> Iterable[tuple[str, str, str]]:
+def _all(tree: Tree, found: list[Json], shown: list[Shown]) -> Iterable[tuple[str, str, str]]:
     for question, answer in json_questions(found):
         yield "json-ld", question, answer
     if tree.microdata:
         for question, answer in microdata_questions(tree):
             yield "microdata", question, answer
-    yield from shown_pairs(tree, regions)
+    for pair in shown:
+        yield pair.source, pair.question, pair.answer
 
 
 def _key(text: str) -> str:

@@ -27,7 +27,15 @@ _LONGEST_ANSWER = 6_000
 _SHORTEST_ANSWER = 2
 _MAJORITY = 0.6
 
-Shown = tuple[str, str, str]
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A pair that a page shows, and the blocks that hold it."""
+
+    source: str
+    question: str
+    answer: str
+    blocks: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -44,23 +52,22 @@ class Candidate:
 
 
 def shown_pairs(tree: Tree, regions: Regions) -> Iterator[Shown]:
-    """(source, question, answer), the most explicit build first; no block answers two questions."""
+    """The pairs that a page shows, the most explicit build first; no block answers two questions."""
     context = _Context(tree)
     taken: set[int] = set()
     for index, block in enumerate(tree.blocks):
         if "\n" in block.text and "?" in block.text and context.promises(index):
-            found_here = list(_lines(block.text))
-            if found_here:
+            for question, answer in _lines(block.text):
                 taken.add(index)
-            yield from found_here
+                yield Shown("heading", question, answer, (index,))
     for finder in (_details, _definitions, _panels, _headings):
         found = [candidate for candidate in finder(tree) if _readable(tree, regions, candidate)]
         for candidate in _accepted(found, context):
             if candidate.start not in taken and candidate.answer not in taken:
-                taken.update(range(candidate.start, candidate.end))
-                taken.update(range(candidate.answer, candidate.stop))
+                held = (*range(candidate.start, candidate.end), *range(candidate.answer, candidate.stop))
+                taken.update(held)
                 answer = "\n".join(block.text for block in tree.blocks[candidate.answer : candidate.stop])
-                yield candidate.source, candidate.text, answer
+                yield Shown(candidate.source, candidate.text, answer, held)
 
 
 def _readable(tree: Tree, regions: Regions, candidate: Candidate) -> bool:
@@ -147,18 +154,19 @@ def _says_faq(name: str) -> bool:
     return _NAMED.search(name.lower()) is not None
 
 
-def _lines(text: str) -> Iterator[Shown]:
+def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Questions and answers as lines of one paragraph: `<strong>How?</strong><br>So.`"""
-    question, answer = "", []
+    question = ""
+    answer: list[str] = []
     for line in text.split("\n"):
         if is_question(line):
             if question and answer:
-                yield "heading", question, "\n".join(answer)
+                yield question, "\n".join(answer)
             question, answer = line, []
         elif question:
             answer.append(line)
     if question and answer:
-        yield "heading", question, "\n".join(answer)
+        yield question, "\n".join(answer)
 
 
 def _details(tree: Tree) -> Iterator[Candidate]:
