@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import exp
 
 from crawler.reading import weights
-from crawler.reading.boxes import Mark, Tree
+from crawler.reading.boxes import Tree
 from crawler.reading.features import Row, flat, rows
 from crawler.reading.regions import Regions
 from crawler.reading.rules import forbidden, protected
@@ -92,6 +92,3 @@ def expected_best(scores: list[float], lengths: list[int]) -> float:
         if size:
             best = max(best, 2 * kept / (size + expected))
     return best / 2 * LEAN
-
-
-NAV_LIKE = int(Mark.NAV | Mark.FOOTER | Mark.HEADER)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from crawler.reading.boxes import Box, Mark, Tree
+from crawler.reading.product import buy_box
 from crawler.reading.regions import Regions
-from crawler.reading.words import SKU, holds_price
 
 _CONSENT, _DIALOG, _LOGIN, _SHARE = (int(mark) for mark in (Mark.CONSENT, Mark.DIALOG, Mark.LOGIN, Mark.SHARE))
-_NAV, _BUTTON = int(Mark.NAV), int(Mark.BUTTON)
-_ELSEWHERE = int(Mark.NAV | Mark.FOOTER | Mark.DIALOG | Mark.CONSENT | Mark.RELATED | Mark.FILTER | Mark.COMMENT)
-BUY_BOX = 60
-"""Blocks after the h1 in which a price or an article number belongs to the product of the page."""
+_NAV = int(Mark.NAV)
 
 
 def forbidden(tree: Tree, regions: Regions) -> dict[int, str]:
@@ -42,12 +39,6 @@ def protected(tree: Tree, regions: Regions, answers: set[int]) -> dict[int, str]
     out = dict.fromkeys(answers, "pair")
     if regions.h1 >= 0:
         out.setdefault(regions.h1, "the page's heading")
-        for index in range(regions.h1, min(len(tree.blocks), regions.h1 + BUY_BOX)):
-            block = tree.blocks[index]
-            if len(block.text) < 200 and not block.marks & _ELSEWHERE and _sold(block.text):
-                out.setdefault(index, "buy box")
+    for index in buy_box(tree, regions):
+        out.setdefault(index, "buy box")
     return out
-
-
-def _sold(text: str) -> bool:
-    return holds_price(text) or SKU.search(text) is not None

@@ -29,10 +29,10 @@ PRICE = re.compile(
     r"|\d(?:[.,]\d{1,2}|,-|\.-)?\s?(?:[€$£¥₹₽]|\b(?:EUR|USD|GBP|CHF|NOK|SEK|DKK|AUD|CAD|PLN|RUB|CZK|INR)\b|zł\b|kr\b|руб)"
 )
 SKU = re.compile(
-    r"\b(?:sku|item (?:no|number|code|id|#)|item ?#|model (?:no|number|#)?|mpn|upc|ean|gtin|isbn|asin|part (?:no|number|#)|p/n"
-    r"|product (?:code|no|number|id|#)|art(?:ikel)?(?:\.|-)? ?(?:nr|no|nummer)|article (?:no|number)|référence|réf|referencia|ref"
-    r"|codice|código|catalog(?:ue)? (?:no|number|#)|style (?:no|number|#)?|stock (?:no|number|code|#)|артикул|код товара)"
-    r"\b[\s.:#№]*",
+    r"\b(?:sku|(?:item|model|part|product|article|catalog|catalogue|style|stock|order|web|manufacturer) ?(?:no|number|code|id|nr|ref|#)"
+    r"|mpn|upc|ean(?: code)?|gtin(?:-?1[234])?|isbn(?:-1[03])?|asin|p/n|art(?:ikel)?[.-]? ?(?:nr|no|nummer)|bestell(?:nummer|nr)|référence|réf"
+    r"|referencia|referência(?: d[oe])?(?: produto)?|ref|codice(?: articolo| prodotto)?|código(?: do produto| de producto)?|cód|artikelnummer|artnr"
+    r"|numer katalogowy|kod produktu|артикул|код товара|קוד מוצר|品番|商品コード)(?!\w)[\s.:#№\u200e\u200f]*",
     re.IGNORECASE,
 )
 
