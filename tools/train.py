@@ -25,9 +25,10 @@ import lightgbm
 import numpy as np
 
 from crawler.reading import features, weights
-from crawler.reading.choose import LEAN, expected_best, smoothed
+from crawler.reading.choose import DROPPED, LEAN, expected_best, smoothed
 from crawler.reading.noscript import drop_noscript
 from crawler.reading.regions import settle
+from crawler.reading.rules import forbidden
 from crawler.reading.walk import walk
 
 _WORD = re.compile(r"\w+")
@@ -52,10 +53,13 @@ def labelled(gold: dict[str, str], html: str) -> Labelled:
     """Read a page as the crawler does and label its blocks."""
     tree = walk(html)
     drop_noscript(tree)
-    found, page = features.rows(tree, settle(tree))
+    regions = settle(tree)
+    found, page = features.rows(tree, regions, forbidden(tree, regions))
     words = [_WORD.findall(block.text.lower()) for block in tree.blocks]
     target = _WORD.findall(gold["text"].lower())
-    rows = np.array([features.flat(row, page) for row in found], np.float32).reshape(len(found), len(features.NAMES))
+    nothing = [float("nan")] * len(features.NAMES)
+    flat = [features.flat(row, page) if row else nothing for row in found]
+    rows = np.array(flat, np.float32).reshape(len(found), len(features.NAMES))
     sizes = np.array([len(block) for block in words], float)
     return Labelled(gold["domain"] or gold["id"], rows, labels(words, target, gold["text"]), sizes, words, Counter(target))
 
@@ -97,12 +101,13 @@ def fit(pages: list[Labelled], trees: int, leaves: int) -> lightgbm.Booster:
     rows = np.concatenate([page.rows for page in pages])
     wanted = np.concatenate([page.labels > 0.5 for page in pages]).astype(float)
     weight = np.concatenate([100 * page.sizes / max(50, page.gold.total() or page.sizes.sum()) for page in pages])
+    asked = ~np.isnan(rows[:, 0])
     options = {
         "objective": "binary", "learning_rate": _RATE, "num_leaves": leaves, "min_data_in_leaf": 100,
         "min_sum_hessian_in_leaf": 5, "feature_fraction": 0.6, "bagging_fraction": 0.7, "bagging_freq": 1,
         "lambda_l2": 5, "max_bin": 63, "verbose": -1, "num_threads": 2, "seed": _SEED, "deterministic": True,
     }  # fmt: skip
-    data = lightgbm.Dataset(rows, wanted, weight=np.maximum(weight, 1e-6))
+    data = lightgbm.Dataset(rows[asked], wanted[asked], weight=np.maximum(weight, 1e-6)[asked])
     return lightgbm.train(options, data, trees)
 
 
@@ -124,7 +129,10 @@ def validate(pages: list[Labelled], folds: int, trees: int, leaves: int) -> None
     for fold in range(folds):
         held = [page for page in pages if crc32(page.domain.encode()) % folds == fold]
         model = fit([page for page in pages if crc32(page.domain.encode()) % folds != fold], trees, leaves)
-        figures += [token_f1(page, model.predict(page.rows, raw_score=True)) for page in held if len(page.rows)]
+        for page in held:
+            if len(page.rows):
+                raw = np.where(np.isnan(page.rows[:, 0]), DROPPED, model.predict(page.rows, raw_score=True))
+                figures.append(token_f1(page, raw))
     print(f"{len(figures)} pages, {folds} folds by domain: F1 {mean(f for f, _ in figures):.4f} "
           f"recall {mean(r for _, r in figures):.4f} (threshold {LEAN} of half the expected best)")  # fmt: skip
 

@@ -17,6 +17,8 @@ from crawler.reading.rules import forbidden, protected
 
 LEAN = 0.85
 """The best threshold for F1 is half the best F1 that can be expected of a page; a little lower keeps more."""
+DROPPED = -4.0
+"""The log-odds of a block that a rule dropped, for its neighbours."""
 _OWN, _NEIGHBOURS = 0.7, 0.3
 _CAP = 30
 
@@ -29,28 +31,31 @@ class Choice:
     scores: list[float]
     threshold: float
     ruled: dict[int, str] = field(default_factory=dict)  # block -> the rule that decided it
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Row | None] = field(default_factory=list)
     page: tuple[float, ...] = ()
 
     def reason(self, index: int) -> str:
         """Why a block was kept or dropped."""
         if index in self.ruled:
             return self.ruled[index]
-        moved = weights.reasons(flat(self.rows[index], self.page))
+        row = self.rows[index]
+        if row is None:
+            return "dropped by rule"
+        moved = weights.reasons(flat(row, self.page))
         told = ", ".join(f"{name} {change:+.1f}" for name, change in moved)
         return f"score {self.scores[index]:.2f} against {self.threshold:.2f}: {told}"
 
 
 def choose(tree: Tree, regions: Regions, answers: set[int]) -> Choice:
     """Choose the page's text; `answers` are blocks of pairs, which are kept."""
-    found, page = rows(tree, regions)
+    never = forbidden(tree, regions)
+    found, page = rows(tree, regions, never)
     lengths = [len(block.text.split()) for block in tree.blocks]
     score = weights.score
-    raw = [score(numbers, around.numbers, page, around.marks, around.near) for numbers, around in found]
+    raw = [score(row[0], row[1].numbers, page, row[1].marks, row[1].near) if row else DROPPED for row in found]
     scores = [1 / (1 + exp(-value)) for value in smoothed(raw, lengths)]
     threshold = expected_best(scores, lengths)
     choice = Choice([], scores, threshold, rows=found, page=page)
-    never = forbidden(tree, regions)
     always = protected(tree, regions, answers)
     for index, value in enumerate(scores):
         if (reason := never.get(index)) is not None:

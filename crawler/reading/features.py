@@ -8,12 +8,14 @@ Whatever is the same for all blocks of a box, or for the page, is computed once.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass
 from itertools import accumulate
 
-from crawler.reading.boxes import Block, Box, Mark, Tree
+from crawler.reading.boxes import Block, Mark, Tree
 from crawler.reading.declared import declared, path_kind
 from crawler.reading.groups import Groups, best_box
+from crawler.reading.places import Places
 from crawler.reading.regions import Regions
 from crawler.reading.words import holds_price, is_tail_heading
 
@@ -69,6 +71,7 @@ class _Page:
     counts: Counter[str]
     priced: list[bool]
     groups: Groups
+    places: Places
     best: tuple[int, int]
     numbers: tuple[float, ...]
 
@@ -85,12 +88,15 @@ class Around:
 Row = tuple[tuple[float, ...], Around]
 
 
-def rows(tree: Tree, regions: Regions) -> tuple[list[Row], tuple[float, ...]]:
-    """The numbers of each block, and those of the page."""
+def rows(tree: Tree, regions: Regions, without: Container[int]) -> tuple[list[Row | None], tuple[float, ...]]:
+    """The numbers of each block but those that a rule has dropped, and the numbers of the page."""
     page = _page(tree, regions)
     cache: dict[int, Around] = {}
-    out = []
+    out: list[Row | None] = []
     for index, heading in enumerate(_headings(tree.blocks)):
+        if index in without:
+            out.append(None)
+            continue
         box = tree.blocks[index].box
         around = cache.get(box)
         if around is None:
@@ -117,7 +123,7 @@ def _page(tree: Tree, regions: Regions) -> _Page:
     groups = Groups.of(tree, regions)
     priced = list(map(_priced, blocks))
     numbers = _page_numbers(tree, regions, (sum(longs), sum(n > 1 for n in counts.values()), sum(priced)), best)
-    return _Page(tree, regions, lengths, shares, list(accumulate(longs, initial=0)), counts, priced, groups, best, numbers)
+    return _Page(tree, regions, lengths, shares, list(accumulate(longs, initial=0)), counts, priced, groups, Places.of(tree), best, numbers)
 
 
 def _page_numbers(tree: Tree, regions: Regions, sums: tuple[int, int, int], best: tuple[int, int]) -> tuple[float, ...]:
@@ -162,54 +168,30 @@ def _block_numbers(page: _Page, index: int, heading: tuple[int, int, bool]) -> t
     regions, lengths, shares = page.regions, page.lengths, page.shares
     text, length, last = block.text, lengths[index], len(lengths) - 1
     low, high = max(0, index - 3), min(last + 1, index + 4)
-    around = regions.of(low, high)
+    chars, linked = regions.chars, regions.linked
+    around = chars[high] - chars[low]
     start, end = page.best
     return (
         length, text.count(" ") + 1, shares[index], _KINDS.get(block.kind, 0), text[-1] in _ENDS,
-        text.count(","), page.counts[text], index / (last + 1), regions.chars[index] / regions.total,
+        text.count(","), page.counts[text], index / (last + 1), chars[index] / regions.total,
         min(max(index - regions.h1, -50), 200) if regions.h1 >= 0 else -100,
         heading[2], index - heading[0] if heading[0] >= 0 else 300, heading[1], page.priced[index],
         lengths[index - 1] if index else 0, lengths[index + 1] if index < last else 0,
-        shares[index + 1] if index < last else 1, around / (high - low), regions.links(low, high) / max(1, around),
+        shares[index + 1] if index < last else 1, around / (high - low), (linked[high] - linked[low]) / max(1, around),
         page.long_before[index], page.long_before[-1] - page.long_before[index],
         (start - index if index < start else max(0, index - end + 1)) if end else 500,
     )  # fmt: skip
 
 
 def _around_box(page: _Page, index: int) -> Around:
-    boxes, regions = page.tree.boxes, page.regions
-    box = boxes[index]
-    length = regions.of(box.start, box.end)
-    outer = boxes[_around(boxes, index, box.end - box.start + 1)]
-    section = boxes[_around(boxes, index, 8)]
-    outer_length = regions.of(outer.start, outer.end)
-    section_length = regions.of(section.start, section.end)
+    """The numbers of a box: its own, of the next larger box, of the section, of its group."""
+    regions, places = page.regions, page.places
+    box = page.tree.boxes[index]
+    length = regions.chars[box.end] - regions.chars[box.start]
     start, end = page.best
     numbers = (
-        regions.links(box.start, box.end) / max(1, length), length / regions.total,
-        outer_length, regions.links(outer.start, outer.end) / max(1, outer_length), outer.end - outer.start,
-        outer_length / (outer.end - outer.start), section_length,
-        regions.links(section.start, section.end) / max(1, section_length),
-        section_length / (section.end - section.start), section_length / regions.total,
+        (regions.linked[box.end] - regions.linked[box.start]) / max(1, length), length / regions.total,
+        *places.measured(places.outer[index], regions)[:4], *places.measured(places.section[index], regions)[4:],
         page.groups.alike[index], box.depth, *page.groups.numbers(index), start <= box.start < end,
     )  # fmt: skip
-    return Around(numbers, box.marks, _near(boxes, index))
-
-
-def _around(boxes: list[Box], index: int, blocks: int) -> int:
-    """The innermost box around (or at) `index` with at least so many blocks."""
-    while boxes[index].parent >= 0 and boxes[index].end - boxes[index].start < blocks:
-        index = boxes[index].parent
-    return index
-
-
-def _near(boxes: list[Box], index: int) -> int:
-    """The marks of the box's own class and id and of the two boxes around it."""
-    box = boxes[index]
-    marks = box.own
-    for _ in range(2):
-        if box.parent < 0:
-            break
-        box = boxes[box.parent]
-        marks |= box.own
-    return marks
+    return Around(numbers, box.marks, places.near[index])

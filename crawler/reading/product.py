@@ -17,6 +17,7 @@ from crawler.reading.words import SKU, holds_price
 REACH = 60
 """Blocks behind the h1 in which an amount belongs to the page's product."""
 _ELSEWHERE = int(Mark.NAV | Mark.FOOTER | Mark.DIALOG | Mark.CONSENT | Mark.RELATED | Mark.FILTER | Mark.COMMENT)
+_DIGIT = re.compile("[0-9]")
 _FORM = int(Mark.FORM)
 _MOST = 4  # blocks that show one declared value: more are a list of variants
 _CODE = re.compile(r"[\w./-]*\d[\w./-]*")
@@ -44,20 +45,27 @@ def _is_product(tree: Tree) -> bool:
 
 
 def _labelled(tree: Tree) -> Iterator[int]:
-    """`SKU: 123`, or a label and the code in the block behind it."""
+    """`SKU: 123`, or a label and the code in the block behind it. Only blocks with a digit are looked at."""
+    before = ""
     for index, block in enumerate(tree.blocks):
-        if len(block.text) > 120 or block.marks & _ELSEWHERE:
-            continue
-        label = SKU.search(block.text)
-        if label is None:
-            if index and _is_numbered(tree.blocks[index - 1].text, block.text):
+        text = block.text
+        if len(text) <= 120 and _DIGIT.search(text) and not block.marks & _ELSEWHERE:
+            if _carries_code(text):
+                yield index
+            elif before and _is_code(text.lstrip(":# ")) and (_ends_with_label(before) or _is_numbered(before, text)):
                 yield from (index - 1, index)
-            continue
-        rest = block.text[label.end() :].split()
-        if rest and _is_code(rest[0]):
-            yield index
-        elif not rest and index + 1 < len(tree.blocks) and _is_code(tree.blocks[index + 1].text.lstrip(":# ")):
-            yield from (index, index + 1)
+        before = text if len(text) <= 60 else ""
+
+
+def _carries_code(text: str) -> bool:
+    label = SKU.search(text)
+    rest = text[label.end() :].split() if label else []
+    return bool(rest) and _is_code(rest[0])
+
+
+def _ends_with_label(text: str) -> bool:
+    label = SKU.search(text)
+    return label is not None and label.end() == len(text)
 
 
 def _is_numbered(label: str, text: str) -> bool:

@@ -10,6 +10,12 @@ _CONSENT, _DIALOG, _LOGIN, _SHARE = (int(mark) for mark in (Mark.CONSENT, Mark.D
 _NAV = int(Mark.NAV)
 
 
+MENU = 0.5
+"""A menu's share of the page at most: what holds more is a page of links, such as a directory."""
+LINKS = 0.75
+"""A menu's share of characters inside links at least."""
+
+
 def forbidden(tree: Tree, regions: Regions) -> dict[int, str]:
     """Block -> why it is never text: consent, dialogs that cover the page, menus made of links."""
     out: dict[int, str] = {}
@@ -27,9 +33,10 @@ def _why_not(tree: Tree, regions: Regions, box: Box) -> str:
         return "consent"
     if own & _DIALOG and (box.attributes.get("role") in ("dialog", "alertdialog") or box.tag == "dialog"):
         return "dialog"
-    if own & _NAV and box.tag == "nav":
+    if own & _NAV:
         length = regions.of(box.start, box.end)
-        if regions.links(box.start, box.end) > 0.75 * length and not box.start <= regions.h1 < box.end:
+        small = length < MENU * regions.total and not box.start <= regions.h1 < box.end
+        if small and regions.links(box.start, box.end) > LINKS * length:
             return "menu"
     return ""
 

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from crawler.reading.boxes import Box, Mark, Tree
 from crawler.reading.questions import could_be_question, is_call, is_question, promises_questions
@@ -124,17 +124,22 @@ class _Context:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.named: dict[int, bool] = {}
-        self.under: list[bool] = []
-        path: dict[int, bool] = {}
-        for block in tree.blocks:
+
+    @cached_property
+    def under(self) -> list[bool]:
+        """Of each block whether a heading above it promises questions; most pages never ask."""
+        under: list[bool] = []
+        path: set[int] = set()
+        for block in self.tree.blocks:
             level = _LEVELS.get(block.kind)
             if level:
-                promise = promises_questions(block.text)
-                path = {other: says for other, says in path.items() if other < level}
-                self.under.append(any(path.values()))
-                path[level] = promise
+                path = {other for other in path if other < level}
+                under.append(bool(path))
+                if promises_questions(block.text):
+                    path.add(level)
             else:
-                self.under.append(any(path.values()))
+                under.append(bool(path))
+        return under
 
     def promises(self, block: int) -> bool:
         """A heading above the block or the name of a box around it says FAQ."""

@@ -19,6 +19,9 @@ from crawler.reading import features
 Node = float | list["Node"]
 Score = Callable[[tuple[float, ...], tuple[float, ...], tuple[float, ...], int, int], float]
 
+SURE = 3.5
+"""Log-odds (97 %) at which the trees that are left are not asked; looked at after every so many trees."""
+SURE_AFTER = 6
 TABLE = Path(__file__).with_name("weights.json")
 
 
@@ -49,12 +52,22 @@ def _expression(node: Node) -> str:
     name, place = _test(int(cast("float", feature)))
     if name in "mn":
         return f"({_expression(above)} if {name} & {place} else {_expression(below)})"
-    return f"({_expression(below)} if {name}[{place}] <= {float(cast('float', threshold))!r} else {_expression(above)})"
+    return f"({_expression(below)} if {name}{place} <= {float(cast('float', threshold))!r} else {_expression(above)})"
+
+
+def _unpacked(name: str, size: int) -> str:
+    """Locals instead of items: half the time of every comparison."""
+    return ", ".join(f"{name}{place}" for place in range(size)) + f", = {name}"
 
 
 def _compile(trees: list[Node]) -> Score:
-    lines = ["def score(b, c, p, m, n):", "    s = 0.0"]
-    lines += [f"    s += {_expression(tree)}" for tree in trees]
+    lines = ["def score(b, c, p, m, n):"]
+    lines += ["    " + _unpacked("b", len(features.BLOCK_NAMES)), "    " + _unpacked("c", len(features.BOX_NAMES))]
+    lines += ["    " + _unpacked("p", len(features.PAGE_NAMES)), "    s = 0.0"]
+    for count, tree in enumerate(trees, 1):
+        lines.append(f"    s += {_expression(tree)}")
+        if count % SURE_AFTER == 0:
+            lines.append(f"    if s > {SURE} or s < -{SURE}: return s")
     lines.append("    return s")
     names: dict[str, object] = {}
     exec("\n".join(lines), names)  # noqa: S102 - built from the numbers of our own table, nothing else
