@@ -52,7 +52,7 @@ def choose(tree: Tree, regions: Regions, answers: set[int]) -> Choice:
     found, page = rows(tree, regions, never)
     lengths = [len(block.text.split()) for block in tree.blocks]
     score = weights.score
-    raw = [score(row[0], row[1].numbers, page, row[1].marks, row[1].near) if row else DROPPED for row in found]
+    raw = [score(row[0], row[1][0], page, row[1][1], row[1][2]) if row else DROPPED for row in found]
     scores = [1 / (1 + exp(-value)) for value in smoothed(raw, lengths)]
     threshold = expected_best(scores, lengths)
     choice = Choice([], scores, threshold, rows=found, page=page)

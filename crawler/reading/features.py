@@ -8,12 +8,12 @@ Whatever is the same for all blocks of a box, or for the page, is computed once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
 from crawler.reading.boxes import Block, Mark, Tree
-from crawler.reading.declared import declared, path_kind
+from crawler.reading.declared import declared
 from crawler.reading.groups import Groups, best_box
 from crawler.reading.places import Places
 from crawler.reading.regions import Regions
@@ -31,7 +31,7 @@ NEAR = tuple(int(mark) for mark in (Mark.NAV, Mark.COMMENT, Mark.CONTENT, Mark.M
 _KINDS = {"": 0, "p": 1, "h1": 2, "h2": 3, "h3": 4, "h4": 5, "h5": 6, "h6": 6, "li": 7, "td": 8, "th": 8, "dt": 9,
           "dd": 9, "summary": 10, "pre": 11, "blockquote": 12, "button": 13, "legend": 13, "address": 14,
           "caption": 15, "figcaption": 15}  # fmt: skip
-_FORUM, _COMMENT = int(Mark.FORUM), int(Mark.COMMENT)
+_MAIN = int(Mark.MAIN)
 _ENDS = frozenset(".!?。！？…:;")
 _LEVELS = {f"h{n}": n for n in range(1, 7)}
 
@@ -54,9 +54,14 @@ NEAR_NAMES = ("near nav", "near comment", "near content", "near meta")
 PAGE_NAMES = (
     "page: length", "page: blocks", "page: links", "page: main", "page: articles", "page: long blocks", "page: forms",
     "page: prices", "page: repeated", "page: main text", "page: links in main text", "page: product", "page: forum",
-    "page: article", "page: list", "page: forum boxes", "page: comment boxes", "page: path", "page: path depth",
+    "page: article",
 )  # fmt: skip
 NAMES = BLOCK_NAMES + BOX_NAMES + MARK_NAMES + NEAR_NAMES + PAGE_NAMES
+
+
+Around = tuple[tuple[float, ...], int, int]
+"""What all blocks of one box share: numbers, marks as bits, marks of the names close around."""
+Row = tuple[tuple[float, ...], Around]
 
 
 @dataclass(slots=True)
@@ -67,83 +72,69 @@ class _Page:
     regions: Regions
     lengths: list[int]
     shares: list[float]
+    priced: list[bool]
     long_before: list[int]
     counts: Counter[str]
-    priced: list[bool]
     groups: Groups
     places: Places
     best: tuple[int, int]
-    numbers: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Around:
-    """The numbers that all blocks of one box share, and the marks as bits."""
-
-    numbers: tuple[float, ...]
-    marks: int
-    near: int
-
-
-Row = tuple[tuple[float, ...], Around]
 
 
 def rows(tree: Tree, regions: Regions, without: Container[int]) -> tuple[list[Row | None], tuple[float, ...]]:
     """The numbers of each block but those that a rule has dropped, and the numbers of the page."""
-    page = _page(tree, regions)
+    page = _page(tree, regions, without)
     cache: dict[int, Around] = {}
+    boxes = [block.box for block in tree.blocks]
     out: list[Row | None] = []
-    for index, heading in enumerate(_headings(tree.blocks)):
-        if index in without:
+    for index, numbers in _block_numbers(page, without):
+        while len(out) < index:
             out.append(None)
-            continue
-        box = tree.blocks[index].box
+        box = boxes[index]
         around = cache.get(box)
         if around is None:
             around = cache[box] = _around_box(page, box)
-        out.append((_block_numbers(page, index, heading), around))
-    return out, page.numbers
+        out.append((numbers, around))
+    out.extend([None] * (len(boxes) - len(out)))
+    return out, _page_numbers(page)
 
 
 def flat(row: Row, page: tuple[float, ...]) -> list[float]:
     """A row as one list in the order of `NAMES`, for learning and for explaining."""
-    numbers, around = row
-    marks = [float(around.marks & mark > 0) for mark in MARKS]
-    near = [float(around.near & mark > 0) for mark in NEAR]
-    return [*map(float, numbers), *map(float, around.numbers), *marks, *near, *map(float, page)]
+    numbers, (around, marks, near) = row
+    bits = [*(marks & mark > 0 for mark in MARKS), *(near & mark > 0 for mark in NEAR)]
+    return list(map(float, (*numbers, *around, *bits, *page)))
 
 
-def _page(tree: Tree, regions: Regions) -> _Page:
+def _page(tree: Tree, regions: Regions, without: Container[int]) -> _Page:
     blocks = tree.blocks
     lengths = [len(block.text) for block in blocks]
     shares = [block.linked / length for block, length in zip(blocks, lengths, strict=True)]
     longs = [length >= 100 and share < 0.3 for length, share in zip(lengths, shares, strict=True)]
-    counts = Counter([block.text for block in blocks])
+    priced = [index not in without and _priced(block) for index, block in enumerate(blocks)]
     best = best_box(tree, [i for i, is_long in enumerate(longs) if is_long])
-    groups = Groups.of(tree, regions)
-    priced = list(map(_priced, blocks))
-    numbers = _page_numbers(tree, regions, (sum(longs), sum(n > 1 for n in counts.values()), sum(priced)), best)
-    return _Page(tree, regions, lengths, shares, list(accumulate(longs, initial=0)), counts, priced, groups, Places.of(tree), best, numbers)
-
-
-def _page_numbers(tree: Tree, regions: Regions, sums: tuple[int, int, int], best: tuple[int, int]) -> tuple[float, ...]:
-    boxes, total, count = tree.boxes, regions.total, len(tree.blocks)
-    mains = [regions.of(box.start, box.end) for box in boxes if box.tag == "main" or box.attributes.get("role") == "main"]
-    tags = Counter([box.tag for box in boxes])
-    inside = regions.of(*best)
-    kinds = declared(tree)
-    return (
-        total, count, regions.linked[-1] / total, max(mains, default=0) / total,
-        min(tags["article"], 20), sums[0], min(tags["form"], 5),
-        min(sums[2], 30), sums[1] / max(1, count), inside / total,
-        regions.links(*best) / max(1, inside), *kinds,
-        min(sum(box.own & _FORUM > 0 for box in boxes), 50), min(sum(box.own & _COMMENT > 0 for box in boxes), 50),
-        *path_kind(tree),
-    )  # fmt: skip
+    before = list(accumulate(longs, initial=0))
+    counts = Counter([block.text for block in blocks])
+    return _Page(
+        tree, regions, lengths, shares, priced, before, counts, Groups.of(tree, regions), Places.of(tree), best
+    )
 
 
 def _priced(block: Block) -> bool:
     return len(block.text) < 300 and holds_price(block.text)
+
+
+def _page_numbers(page: _Page) -> tuple[float, ...]:
+    tree, regions, best = page.tree, page.regions, page.best
+    total, count = regions.total, len(tree.blocks)
+    tags = Counter([box.tag for box in tree.boxes])
+    mains = [regions.of(box.start, box.end) for box in tree.boxes if box.own & _MAIN]
+    inside = regions.of(*best)
+    repeated = sum(times > 1 for times in page.counts.values())
+    return (
+        total, count, regions.linked[-1] / total, max(mains, default=0) / total, min(tags["article"], 20),
+        page.long_before[-1], min(tags["form"], 5), min(sum(page.priced), 30), repeated / max(1, count),
+        inside / total, regions.links(*best) / max(1, inside), *declared(tree),
+    )  # fmt: skip
 
 
 def _headings(blocks: list[Block]) -> list[tuple[int, int, bool]]:
@@ -163,24 +154,29 @@ def _headings(blocks: list[Block]) -> list[tuple[int, int, bool]]:
     return out
 
 
-def _block_numbers(page: _Page, index: int, heading: tuple[int, int, bool]) -> tuple[float, ...]:
-    block = page.tree.blocks[index]
-    regions, lengths, shares = page.regions, page.lengths, page.shares
-    text, length, last = block.text, lengths[index], len(lengths) - 1
-    low, high = max(0, index - 3), min(last + 1, index + 4)
-    chars, linked = regions.chars, regions.linked
-    around = chars[high] - chars[low]
-    start, end = page.best
-    return (
-        length, text.count(" ") + 1, shares[index], _KINDS.get(block.kind, 0), text[-1] in _ENDS,
-        text.count(","), page.counts[text], index / (last + 1), chars[index] / regions.total,
-        min(max(index - regions.h1, -50), 200) if regions.h1 >= 0 else -100,
-        heading[2], index - heading[0] if heading[0] >= 0 else 300, heading[1], page.priced[index],
-        lengths[index - 1] if index else 0, lengths[index + 1] if index < last else 0,
-        shares[index + 1] if index < last else 1, around / (high - low), (linked[high] - linked[low]) / max(1, around),
-        page.long_before[index], page.long_before[-1] - page.long_before[index],
-        (start - index if index < start else max(0, index - end + 1)) if end else 500,
-    )  # fmt: skip
+def _block_numbers(page: _Page, without: Container[int]) -> Iterator[tuple[int, tuple[float, ...]]]:
+    """The numbers of each block that is asked for. One loop with everything at hand: it runs 200 times a page."""
+    regions, counts, long_before, priced = page.regions, page.counts, page.long_before, page.priced
+    count, total, h1, (start, end) = len(page.lengths), regions.total, regions.h1, page.best
+    lengths = [0, *page.lengths, 0]
+    shares = [1.0, *page.shares, 1.0]
+    chars = [0] * 3 + regions.chars + regions.chars[-1:] * 3  # seven blocks around i: from i to i + 7
+    linked = [0] * 3 + regions.linked + regions.linked[-1:] * 3
+    longs = long_before[-1]
+    for index, (block, heading) in enumerate(zip(page.tree.blocks, _headings(page.tree.blocks), strict=True)):
+        if index in without:
+            continue
+        text = block.text
+        around = chars[index + 7] - chars[index]
+        above, level, tail = heading
+        yield index, (
+            lengths[index + 1], text.count(" ") + 1, shares[index + 1], _KINDS.get(block.kind, 0), text[-1] in _ENDS,
+            text.count(","), counts[text], index / count, chars[index + 3] / total,
+            max(index - h1, -50) if h1 >= 0 else -100, tail, index - above if above >= 0 else 300, level,
+            priced[index], lengths[index], lengths[index + 2], shares[index + 2], around,
+            (linked[index + 7] - linked[index]) / (around or 1), long_before[index], longs - long_before[index],
+            (start - index if index < start else index - end + 1 if index >= end else 0) if end else 500,
+        )  # fmt: skip
 
 
 def _around_box(page: _Page, index: int) -> Around:
@@ -194,4 +190,4 @@ def _around_box(page: _Page, index: int) -> Around:
         *places.measured(places.outer[index], regions)[:4], *places.measured(places.section[index], regions)[4:],
         page.groups.alike[index], box.depth, *page.groups.numbers(index), start <= box.start < end,
     )  # fmt: skip
-    return Around(numbers, box.marks, places.near[index])
+    return numbers, box.marks, places.near[index]

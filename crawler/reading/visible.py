@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -60,7 +60,7 @@ def shown_pairs(tree: Tree, regions: Regions) -> Iterator[Shown]:
             for question, answer in _lines(block.text):
                 taken.add(index)
                 yield Shown("heading", question, answer, (index,))
-    for finder in (_details, _definitions, _panels, _headings):
+    for finder in _finders(tree):
         found = [candidate for candidate in finder(tree) if _readable(tree, regions, candidate)]
         for candidate in _accepted(found, context):
             if candidate.start not in taken and candidate.answer not in taken:
@@ -68,6 +68,13 @@ def shown_pairs(tree: Tree, regions: Regions) -> Iterator[Shown]:
                 taken.update(held)
                 answer = "\n".join(block.text for block in tree.blocks[candidate.answer : candidate.stop])
                 yield Shown(candidate.source, candidate.text, answer, held)
+
+
+def _finders(tree: Tree) -> list[Callable[[Tree], Iterator[Candidate]]]:
+    """The ways to look that this page can answer at all."""
+    tags = {box.tag for box in tree.boxes}
+    found = [(_details, "summary" in tags), (_definitions, "dt" in tags), (_panels, bool(tree.triggers)), (_headings, True)]
+    return [finder for finder, possible in found if possible]
 
 
 def _readable(tree: Tree, regions: Regions, candidate: Candidate) -> bool:
