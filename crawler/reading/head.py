@@ -19,9 +19,7 @@ MAX_HREF = 8_192
 _SCHEME = re.compile(r"\s*([a-zA-Z][a-zA-Z0-9+.-]*):")
 _WEB = ("http", "https")
 # robots and a bot's own name carry directives (C09, W07); the others signals about use (A05).
-_DIRECTIVE = re.compile(
-    r"robots$|bot$|^tdm-|^content-(?:signal|usage)$|^noai$|^noimageai$|^refresh$", re.IGNORECASE
-)
+_DIRECTIVE = re.compile(r"robots$|bot$|^tdm-|^content-(?:signal|usage)$|^noai$|^noimageai$|^refresh$", re.IGNORECASE)
 _MODIFIED = (
     "article:modified_time",
     "og:updated_time",

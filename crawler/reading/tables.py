@@ -6,7 +6,6 @@ blocks are written as paragraphs.
 
 from __future__ import annotations
 
-
 from crawler.reading.boxes import Tree
 
 MAX_CELL = 400

@@ -1,0 +1,58 @@
+"""`/live`, `/ready` and `/metrics` of one process, on an address of our own.
+
+Faust's own web server is never started: it binds 0.0.0.0 and serves the tables (measured). This one runs in
+the process's event loop on purpose: when the loop is stuck, `/live` is silent and a supervisor sees it (F10).
+"""
+
+from __future__ import annotations
+
+from aiohttp import web
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+
+
+class Health:
+    """What the process says of itself. Not ready until somebody says so (F11)."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 0, registry: CollectorRegistry = REGISTRY) -> None:
+        self.host = host
+        self.port = port
+        """The port that is listened on; with 0, known after `start`."""
+        self.ready = False
+        self.reason = "starting"
+        self._registry = registry
+        self._runner: web.AppRunner | None = None
+
+    def set_ready(self, ready: bool, reason: str = "") -> None:
+        """Say whether work is being done, and if not why."""
+        self.ready, self.reason = ready, reason
+
+    async def start(self) -> None:
+        """Listen. A second call does nothing."""
+        if self._runner is not None:
+            return
+        app = web.Application()
+        app.add_routes(
+            [web.get("/live", self._live), web.get("/ready", self._ready), web.get("/metrics", self._metrics)]
+        )
+        self._runner = web.AppRunner(app, access_log=None, handle_signals=False)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, self.host, self.port).start()
+        self.port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        """Stop listening. Harmless when not started."""
+        runner, self._runner = self._runner, None
+        if runner is not None:
+            await runner.cleanup()
+
+    async def _live(self, _request: web.Request) -> web.Response:
+        return web.json_response({"live": True})
+
+    async def _ready(self, _request: web.Request) -> web.Response:
+        answer = {"ready": self.ready, "reason": self.reason}
+        return web.json_response(answer, status=200 if self.ready else 503)
+
+    async def _metrics(self, _request: web.Request) -> web.Response:
+        # the header as a whole: aiohttp refuses a content_type that carries a charset and a version
+        headers = {"Content-Type": CONTENT_TYPE_LATEST}
+        return web.Response(body=generate_latest(self._registry), headers=headers)

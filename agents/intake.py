@@ -1,0 +1,62 @@
+"""Intake: other people's events in, messages to sites out.
+
+Reads raw bytes, checks them against the schema of their topic, names the site, and forwards to `site-mailbox` with
+our own partitioning. What cannot be read goes to `dead-letters`; the next event runs at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agents.consuming import consume
+from agents.post import Post
+from crawler.rules.urls import UrlRefused, canonical, host_from_address, site_key
+from models import intake
+from models.mailbox import Message, Origin
+from models.wire import Unreadable
+
+
+def message_of(topic: str, partition: int, offset: int, at: float, raw: bytes | None) -> Message:
+    """The message to a site that an intake event means, or `Unreadable` with its cause."""
+    envelope, said = intake.read(topic, raw)
+    address: str = said.address  # type: ignore[attr-defined]
+    try:
+        host = host_from_address(address)
+        start = start_of(address, host)
+    except UrlRefused as error:
+        raise Unreadable("address", f"{address[:200]!r}: {error}") from None
+    return Message.model_validate(
+        {
+            "id": str(envelope.id),
+            "type": envelope.type,
+            "site": site_key(host),
+            "host": host,
+            "start": start,
+            "origin": Origin(topic=topic, partition=partition, offset=offset),
+            "said_at": at,
+            "data": said.model_dump(mode="json"),
+        }
+    )
+
+
+def start_of(address: str, host: str) -> str:
+    """The canonical URL that an address means: its path is kept, a bare host means the homepage."""
+    typed = address.strip()
+    return canonical(typed if "://" in typed else f"https://{typed}", f"https://{host}/")
+
+
+class Intake:
+    """The agent's body: one event at a time, in order; nothing escapes it."""
+
+    def __init__(self, post: Post) -> None:
+        self._post = post
+
+    async def __call__(self, stream: Any) -> None:
+        """Consume in order."""
+        await consume(stream, self._one, self._post.dead_letter)
+
+    async def _one(self, event: Any) -> None:
+        origin = event.message
+        await self._post.to_site(
+            message_of(origin.topic, origin.partition, origin.offset, origin.timestamp, origin.value)
+        )

@@ -1,0 +1,59 @@
+"""What goes out to other topics: facts, page contents, messages to sites, dead letters. Every send is awaitable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+import faust
+
+from agents.dead_letters import TOPIC, DeadLetter
+from agents.metrics import DEAD_LETTERS
+from crawler.rules.site import Change
+from models import events
+from models.ids import partition_of
+from models.mailbox import Message
+from models.wire import Unreadable
+
+
+class Post:
+    """Sends to Kafka with explicit partitions; an await returns when the broker has the record."""
+
+    def __init__(self, app: faust.App, partitions: int) -> None:
+        self._partitions = partitions
+        self._topics = {
+            name: app.topic(name, key_type=bytes, value_type=bytes)
+            for name in ("site-mailbox", "site-events", "page-fetched", TOPIC)
+        }
+
+    def _send(
+        self, topic: str, key: bytes | None, value: bytes, partition: int | None, headers: Any = None
+    ) -> Awaitable[Any]:
+        future: Awaitable[Any] = self._topics[topic].send_soon(
+            key=key, value=value, partition=partition, headers=headers, key_serializer="raw", value_serializer="raw"
+        )
+        return future
+
+    async def tell(self, change: Change) -> None:
+        """Publish what a change says, contents before facts, and wait until the broker has all of it."""
+        key = change.head.site.encode()
+        where = change.head.partition
+        sends = [self._send("page-fetched", key, events.dump(content), where) for content in change.contents]
+        sends += [self._send("site-events", key, events.dump(fact), where) for fact in change.facts]
+        if sends:
+            await asyncio.gather(*sends)
+
+    async def to_site(self, message: Message) -> None:
+        """Put a message into its site's mailbox, on the partition that is the site's."""
+        partition = partition_of(message.site, self._partitions)
+        await self._send("site-mailbox", message.site.encode(), message.model_dump_json().encode(), partition)
+
+    async def dead_letter(self, event: Any, error: Unreadable) -> None:
+        """Keep what could not be read, with its cause and where it came from."""
+        origin = event.message
+        letter = DeadLetter(
+            origin.topic, origin.partition, origin.offset, error.cause, str(error), origin.value, origin.timestamp
+        )
+        await self._send(TOPIC, letter.key, letter.value, None, letter.headers)
+        DEAD_LETTERS.labels(origin.topic, error.cause).inc()

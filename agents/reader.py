@@ -1,0 +1,71 @@
+"""What a body says, read in a child process: a stranger's HTML is never parsed in the worker (faults 0.5)."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+from crawler.reading.bodies import PRELOAD, read_page, read_robots, read_sitemap
+from crawler.reading.pool import ParseLimit, Readers, ReadingFailed
+from crawler.rules.jobs import Send
+from crawler.rules.jobs.answer import Read
+from crawler.rules.robots_verdict import Verdict
+from crawler.rules.site import Policy
+from models.page import Unread
+from models.web import Kind, Outcome, Response
+
+log = logging.getLogger(__name__)
+
+SMALL = 64 * 1024
+"""Bytes up to which robots.txt and sitemaps are read in the worker itself; larger ones go to a child."""
+
+
+class Reader:
+    """Chooses what to make of a response, and where."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._profile = policy.profile
+        self._readers: Readers | None = None
+
+    async def start(self) -> None:
+        """Start the children, as many as the machine has processors."""
+        self._readers = Readers(size=max(1, os.cpu_count() or 1), preload=PRELOAD)
+
+    async def close(self) -> None:
+        """End the children."""
+        if self._readers is not None:
+            await self._readers.close()
+
+    async def read(self, plan: Send, response: Response) -> Read:
+        """The body of a complete answer, read; None where there is nothing to read."""
+        try:
+            if plan.request.kind is Kind.ROBOTS:
+                return await self._robots(plan, response)
+            if response.outcome is not Outcome.OK:
+                return None
+            return await self._body(plan, response)
+        except ParseLimit as error:
+            return Unread(str(error) or "the document is too much for the reader")
+        except ReadingFailed as error:
+            log.exception("reading %s failed", plan.request.url)
+            return Unread(f"reading failed: {error}")
+
+    async def _body(self, plan: Send, response: Response) -> Read:
+        assert self._readers is not None
+        if plan.request.kind is Kind.PAGE:
+            token = self._profile.identity.token
+            return await self._readers.run(read_page, response, plan.request.url, token)
+        if plan.request.kind is Kind.SITEMAP:
+            if len(response.body) <= SMALL:
+                return read_sitemap(response.body, plan.host, self._profile)
+            return await self._readers.run(read_sitemap, response.body, plan.host, self._profile)
+        return None
+
+    async def _robots(self, plan: Send, response: Response) -> Read:
+        assert self._readers is not None
+        args = (response, plan.request.url, f"https://{plan.host}/robots.txt", plan.ask.hops, self._profile)
+        if len(response.body) <= SMALL:
+            stored = read_robots(*args)
+        else:
+            stored = await self._readers.run(read_robots, *args)
+        return stored if isinstance(stored, str) else Verdict.from_bytes(stored)

@@ -1,0 +1,218 @@
+"""From facts to rows: which table a fact belongs in, and under which key. Pure; no database.
+
+A row names only what its fact says. Several facts may fill one row (`crawls`), one fact may give several rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from models import events, ids, tables
+from models.events import Fact
+
+
+class Rule(StrEnum):
+    """What happens when the key is already there."""
+
+    FIRST = "first"  # the first copy stands; a late one changes nothing
+    FILL = "fill"  # a part of the row that is written once: `mark` is its first column
+    OLDEST = "oldest"  # the first copy stands, and `mark` is the earliest of all
+    NEWEST = "newest"  # the newest fact stands, by (time, id)
+    WIDEN = "widen"  # the span between the earliest and the latest
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where rows go. Targets are written in the order of `TARGETS`, so that two sinks never deadlock."""
+
+    table: type[tables.Base]
+    keys: tuple[str, ...]
+    rule: Rule = Rule.FIRST
+    mark: str = ""
+
+
+SITES = Target(tables.Site, ("site",), Rule.WIDEN)
+EVENTS = Target(tables.Event, ("id",))
+SETTINGS = Target(tables.Settings, ("account", "site"), Rule.NEWEST, "saved_at")
+ADDRESS_CHECKS = Target(tables.AddressCheck, ("id",))
+VERIFICATIONS = Target(tables.Verification, ("id",))
+SUSPENSIONS = Target(tables.Suspension, ("id",))
+DECISIONS = Target(tables.Crawl, ("crawl",), Rule.FILL, "decided_at")
+ROBOTS = Target(tables.Crawl, ("crawl",), Rule.FILL, "robots_at")
+ENDS = Target(tables.Crawl, ("crawl",), Rule.FILL, "terminal_at")
+FETCHES = Target(tables.Fetch, ("id",))
+DIGESTS = Target(tables.Digest, ("crawl", "url_id"))
+URLS = Target(tables.Url, ("url_id",), Rule.OLDEST, "named_at")
+PAGES = Target(tables.Page, ("page_id",))
+
+TARGETS = (
+    SITES,
+    EVENTS,
+    SETTINGS,
+    ADDRESS_CHECKS,
+    VERIFICATIONS,
+    SUSPENSIONS,
+    DECISIONS,
+    ROBOTS,
+    ENDS,
+    FETCHES,
+    DIGESTS,
+    URLS,
+    PAGES,
+)
+
+Row = dict[str, Any]
+Rows = Iterator[tuple[Target, Row]]
+
+
+def when(seconds: float) -> datetime:
+    """A fact's time as PostgreSQL keeps it: UTC, microseconds."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def rows(fact: Fact) -> Rows:
+    """All rows of one fact. Raises ValueError or OverflowError when a value fits no column."""
+    at = when(fact.at)
+    yield SITES, {"site": fact.site, "first_at": at, "last_at": at}
+    if not isinstance(fact, events.PageFetched | events.UrlNamed):
+        kind = str(fact.type)  # type: ignore[attr-defined] # every member of the union has one
+        yield EVENTS, {"id": fact.id, "type": kind, "site": fact.site, "at": at}
+    yield from _BY_TYPE[type(fact)](fact)
+
+
+def _settings(fact: events.SettingsSaved) -> Rows:
+    scope = None if fact.scope is None else list(fact.scope)
+    own = fact.model_dump(include={"account", "site", "host", "start", "note", "schedule", "refused"})
+    yield SETTINGS, {**own, "scope": scope, "fact": fact.id, "saved_at": when(fact.at)}
+
+
+def _address_checked(fact: events.AddressChecked) -> Rows:
+    yield ADDRESS_CHECKS, {**_own(fact), "job": UUID(fact.job), "at": when(fact.at)}
+
+
+def _verified(fact: events.Verified) -> Rows:
+    yield VERIFICATIONS, _verification(fact, "verified", _job(fact.job))
+
+
+def _verification_failed(fact: events.VerificationFailed) -> Rows:
+    yield VERIFICATIONS, _verification(fact, "failed", _job(fact.job))
+
+
+def _withdrawn(fact: events.VerificationWithdrawn) -> Rows:
+    yield VERIFICATIONS, _verification(fact, "withdrawn", None)
+
+
+def _verification(fact: Fact, kind: str, job: UUID | None) -> Row:
+    blank = dict.fromkeys(("host", "method", "weaker", "by", "kept_at", "result", "reason"))
+    return {**blank, **_own(fact), "kind": kind, "job": job, "at": when(fact.at)}
+
+
+def _job(job: str) -> UUID | None:
+    """Staff attest without a job."""
+    return UUID(job) if job else None
+
+
+def _decided(fact: events.CrawlDecided) -> Rows:
+    own = fact.model_dump(exclude={"id", "type", "at", "crawl", "requested_at", "verified_at"})
+    verified_at = None if fact.verified_at is None else when(fact.verified_at)
+    times = {"decided_at": when(fact.at), "requested_at": when(fact.requested_at), "verified_at": verified_at}
+    yield DECISIONS, {**own, **times, "crawl": UUID(fact.crawl)}
+    if not fact.accepted:
+        # a refused request has its terminal row as well, and it is its decision (E23, F47)
+        yield ENDS, _end(fact, fact.crawl, f"refused_{fact.refusal}", "")
+
+
+def _robots(fact: events.RobotsDecided) -> Rows:
+    yield (
+        ROBOTS,
+        {
+            "crawl": UUID(fact.crawl),
+            "site": fact.site,
+            "robots_at": when(fact.at),
+            "robots": fact.verdict,
+            "robots_reason": fact.reason,
+            "robots_sha256": fact.sha256,
+            "crawl_delay": fact.crawl_delay,
+            "sitemaps": fact.sitemaps,
+        },
+    )
+
+
+def _ended(fact: events.CrawlEnded) -> Rows:
+    counts = fact.model_dump(include={"pages", "pairs", "requests", "outcomes"})
+    yield ENDS, {**_end(fact, fact.crawl, fact.end, fact.reason), **counts, "left_over": fact.left}
+
+
+def _end(fact: Fact, crawl: str, kind: str, reason: str) -> Row:
+    counts = {"pages": 0, "pairs": 0, "requests": {}, "outcomes": {}, "left_over": 0}
+    own = {"crawl": UUID(crawl), "site": fact.site}
+    return {**own, "terminal_at": when(fact.at), "terminal_kind": kind, "terminal_reason": reason, **counts}
+
+
+def _request(fact: events.RequestEnded) -> Rows:
+    times = {"started_at": when(fact.started_at), "ended_at": when(fact.ended_at)}
+    yield FETCHES, {**_own(fact), **times, "job": UUID(fact.job)}
+
+
+def _page_kept(fact: events.PageKept) -> Rows:
+    own = fact.model_dump(exclude={"id", "type", "at", "crawl"})
+    yield DIGESTS, {**own, "crawl": UUID(fact.crawl), "at": when(fact.at)}
+
+
+def _suspended(fact: events.Suspended | events.Resumed) -> Rows:
+    yield SUSPENSIONS, {**_own(fact), "kind": fact.type, "at": when(fact.at)}
+
+
+def _named(fact: events.UrlNamed) -> Rows:
+    yield URLS, {"url_id": ids.url_id(fact.url), "site": fact.site, "url": fact.url, "named_at": when(fact.at)}
+
+
+def _page(fact: events.PageFetched) -> Rows:
+    url_id, at = ids.url_id(fact.url), when(fact.at)
+    own = fact.model_dump(exclude={"id", "type", "at", "crawl", "pairs", "facts"})
+    page_id = ids.page_id(fact.crawl, fact.url)
+    keys = {"page_id": page_id, "crawl": UUID(fact.crawl), "url_id": url_id, "fetched_at": at}
+    # the pairs go with their page: a late copy of the page must not add its own to the first one's
+    yield PAGES, {**own, **keys, "facts": list(fact.facts), PAIRS: pairs(page_id, fact.pairs)}
+    yield URLS, {"url_id": url_id, "site": fact.site, "url": fact.url, "named_at": at}
+
+
+PAIRS = "_pairs"
+"""In a row of `pages`: the rows of `pairs` that belong to it."""
+
+
+def pairs(page_id: str, found: tuple[dict[str, str], ...]) -> list[Row]:
+    """The question-answer pairs of a page, in their order."""
+    names = {"pair_id": "id", "question": "question", "answer": "answer", "source": "source"}
+    return [
+        {"page_id": page_id, "position": place, **{column: pair.get(key, "") for column, key in names.items()}}
+        for place, pair in enumerate(found)
+    ]
+
+
+def _own(fact: Fact) -> Row:
+    """The fields of the fact that are columns under the same name."""
+    return fact.model_dump(exclude={"type", "at", "job"})
+
+
+_BY_TYPE: dict[type[Fact], Callable[[Any], Rows]] = {
+    events.SettingsSaved: _settings,
+    events.AddressChecked: _address_checked,
+    events.Verified: _verified,
+    events.VerificationFailed: _verification_failed,
+    events.VerificationWithdrawn: _withdrawn,
+    events.CrawlDecided: _decided,
+    events.RobotsDecided: _robots,
+    events.CrawlEnded: _ended,
+    events.RequestEnded: _request,
+    events.PageKept: _page_kept,
+    events.Suspended: _suspended,
+    events.Resumed: _suspended,
+    events.UrlNamed: _named,
+    events.PageFetched: _page,
+}

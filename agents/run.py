@@ -1,0 +1,108 @@
+"""Runs a service in an event loop of its own until a signal, or until it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import faust
+import uvloop
+
+from agents.health import Health
+from models.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class Service(Protocol):
+    """What worker and sink have in common."""
+
+    @property
+    def app(self) -> faust.App:
+        """The Faust app."""
+
+    @property
+    def failure(self) -> asyncio.Future[BaseException] | None:
+        """Done when the service can no longer work; None before it is started."""
+
+    async def start(self) -> None:
+        """Start; returns when running."""
+
+    async def stop(self) -> None:
+        """Stop cleanly."""
+
+
+class AppService:
+    """A Faust app that needs nothing around it."""
+
+    def __init__(self, app: faust.App) -> None:
+        self.app = app
+        self.failure: asyncio.Future[BaseException] | None = None
+
+    async def start(self) -> None:
+        """Start the app."""
+        self.failure = asyncio.get_running_loop().create_future()
+        self.app.finalize()
+        await self.app.start()
+
+    async def stop(self) -> None:
+        """Stop the app."""
+        await self.app.stop()
+
+
+def run_service(make: Callable[[], Service], health: Health, settings: Settings) -> int:
+    """Exit code 0 after SIGTERM or SIGINT, 1 after a failure (which is in the log)."""
+    configure_logging(settings.log_level)
+    uvloop.install()
+    return asyncio.run(_serve(make, health))
+
+
+async def _serve(make: Callable[[], Service], health: Health) -> int:
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, told.set)
+    await health.start()
+    service = make()
+    try:
+        await service.start()
+        return await _watch(service, told)
+    finally:
+        health.set_ready(False, "stopping")
+        await service.stop()
+        await health.stop()
+
+
+async def _watch(service: Service, told: asyncio.Event) -> int:
+    """Wait for a signal, a failure of ours, or a crash inside Faust."""
+    assert service.failure is not None
+    tasks: list[asyncio.Task[Any]] = [
+        asyncio.create_task(told.wait(), name="signal"),
+        asyncio.create_task(_failed(service.failure), name="failure"),
+        asyncio.create_task(_crashed(service.app), name="crash"),
+    ]
+    done, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in rest:
+        task.cancel()
+    return 0 if tasks[0] in done else 1
+
+
+async def _failed(failure: asyncio.Future[BaseException]) -> None:
+    log.critical("stopping: %s", await failure)
+
+
+async def _crashed(app: faust.App) -> None:
+    """Faust says nothing when one of its services crashes; it only stops working."""
+    while not app.crashed and not app.should_stop:  # noqa: ASYNC110 - Faust offers no event for both
+        await asyncio.sleep(0.5)
+    log.critical("Faust stopped: %s", app.crash_reason)
+
+
+def configure_logging(level: str) -> None:
+    """One line an event, to standard error; what repeats without news is left out."""
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for name in ("aiokafka", "alembic", "faust", "mode"):
+        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

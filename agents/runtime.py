@@ -1,0 +1,70 @@
+"""What the two Faust apps, worker and sink, have in common: their settings, each with its reason."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any, cast
+
+import faust
+
+from agents import versions
+from models.settings import Settings
+
+
+def faust_settings(settings: Settings, app_id: str) -> dict[str, Any]:
+    """Keyword arguments for `faust.App(app_id, ...)`; raises when a pinned library is another one.
+
+    Nothing is served over HTTP: `web_enabled=False` is enough inside a process of our own, and Faust's command
+    line, which would start the server all the same, is not used (`agents.health` serves instead).
+    """
+    versions.check()
+    found: dict[str, Any] = {
+        "id": app_id,
+        "broker": [f"kafka://{address}" for address in settings.require_kafka().split(",")],
+        "datadir": str(settings.data / app_id),
+        # bounds the takeover after a kill -9; Faust's own 60 s is a minute of silence
+        "broker_session_timeout": settings.session_timeout,
+        "broker_heartbeat_interval": settings.heartbeat_interval,
+        # a worker without partitions leaves the group after this and never comes back (1,000 s by default)
+        "broker_max_poll_interval": timedelta(days=7).total_seconds(),
+        "broker_commit_interval": 1.0,
+        "consumer_auto_offset_reset": "earliest",
+        # standbys of a memory store are purged at recovery and read again at promotion: useless
+        "table_standby_replicas": 0,
+        "stream_buffer_maxsize": 1024,
+        "producer_acks": -1,
+        "producer_request_timeout": 60.0,
+        # topics come from topics.yaml alone; what Faust would create has the broker's partition count
+        "topic_allow_declare": False,
+        "topic_disable_leader": True,
+        "web_enabled": False,
+        "web_host": "127.0.0.1",
+        "web_bind": "127.0.0.1",
+        "web_tables_enabled": False,
+        # prints stay prints; the logs are ours
+        "worker_redirect_stdouts": False,
+        "key_serializer": "raw",
+        "value_serializer": "raw",
+    }
+    return {**found, **_by_broker(settings, app_id)}
+
+
+def _by_broker(settings: Settings, app_id: str) -> dict[str, Any]:
+    """On Tansu ListOffsets is wrong after a batch of several records, and a named restart takes a minute."""
+    if settings.embedded:
+        return {"producer_max_batch_size": 1}
+    if settings.worker_name:
+        return {"consumer_group_instance_id": f"{app_id}-{settings.worker_name}"}
+    return {}
+
+
+def build_app(settings: Settings, app_id: str, app_class: type[faust.App] = faust.App, **more: Any) -> faust.App:
+    """A Faust app with the common settings and `more` of its own; nothing is connected yet."""
+    settings.data.mkdir(parents=True, exist_ok=True)  # Faust makes its own folder without the parents
+    return app_class(**{**faust_settings(settings, app_id), **more})
+
+
+def raw_topic(app: faust.App, *names: str) -> faust.Topic:
+    """Topics whose keys and values stay bytes: what cannot be decoded is ours to handle, not the framework's."""
+    raw: dict[str, Any] = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw", "value_serializer": "raw"}
+    return cast("faust.Topic", app.topic(*names, **raw))

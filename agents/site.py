@@ -1,0 +1,56 @@
+"""The site actor's ear: `site-mailbox` in, one `decide` a message.
+
+A message is acknowledged only when its change is durable. Nothing escapes the body: Faust would acknowledge the
+event all the same and lose it (measured).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from agents.consuming import consume
+from agents.post import Post
+from agents.sites import Sites
+from crawler.rules.actor import decide
+from crawler.rules.site import Policy
+from models import mailbox
+from models.ids import partition_of
+from models.wire import Unreadable
+
+
+class Mailbox:
+    """The agent's body, and how far each mailbox partition has been read."""
+
+    def __init__(self, sites: Sites, post: Post, policy: Policy, partitions: int) -> None:
+        self._sites = sites
+        self._post = post
+        self._policy = policy
+        self._partitions = partitions
+        self.read: dict[int, int] = {}
+        """Partition -> offset of the last message that was dealt with."""
+        self.on_change: Callable[[str], None] = lambda _site: None
+        """Called with a site that may have something to do now."""
+
+    async def __call__(self, stream: Any) -> None:
+        """Consume in order, one message at a time."""
+        await consume(stream, self._one, self._refuse)
+
+    async def _one(self, event: Any) -> None:
+        message = self._message(event)
+        async with self._sites.lock(message.site):
+            change = decide(self._sites.get(message.site), message, event.message.timestamp, self._policy)
+            await self._sites.commit(change)
+        self.read[event.message.partition] = event.message.offset
+        self.on_change(message.site)
+
+    async def _refuse(self, event: Any, error: Unreadable) -> None:
+        await self._post.dead_letter(event, error)
+        self.read[event.message.partition] = event.message.offset
+
+    def _message(self, event: Any) -> mailbox.Message:
+        message = mailbox.read(event.message.value)
+        mine = partition_of(message.site, self._partitions)
+        if event.message.partition != mine:
+            raise Unreadable("partition", f"{message.site} belongs to partition {mine}")
+        return message

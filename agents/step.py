@@ -1,0 +1,103 @@
+"""One request, from intent to result: the only way in which anything is asked of a website.
+
+    plan -> intent (the broker has it) -> still ours? -> send -> read -> result (the broker has it)
+
+Robots.txt, sitemaps, pages, retries, redirect hops, proof reads and the HEAD all go through here, so each is paced,
+counted and recorded in one place. The request is counted in its intent, so a budget holds through every crash.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agents.reader import Reader
+from agents.sites import Sites
+from crawler.fetch.client import Fetcher
+from crawler.rules import jobs
+from crawler.rules.jobs import Done, Idle, Send
+from crawler.rules.site import Policy
+from models.state import Intent
+from models.web import Response
+
+STALE = 3.0
+"""Seconds. An intent that the broker took longer to confirm is not followed by a request: ownership may be gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """What a step did: whether it asked anything, when the request ended, and when the next may start.
+
+    `ended` is monotonic seconds; `wait` counts from there. `wait` None: the site has nothing to do.
+    """
+
+    ended: float | None
+    wait: float | None
+    kind: str = ""
+    outcome: str = ""
+
+
+class Stepper:
+    """Takes one step at a site."""
+
+    def __init__(self, sites: Sites, fetcher: Fetcher, reader: Reader, policy: Policy, worker: str) -> None:
+        self._sites = sites
+        self._fetcher = fetcher
+        self._reader = reader
+        self._policy = policy
+        self._worker = worker
+        self._flying: set[str] = set()
+        self.on_slow_broker: Callable[[], None] = lambda: None
+        """Called when the broker took longer than `STALE` for an intent: it was away, or we were."""
+
+    async def step(self, site: str, still_ours: Callable[[], bool]) -> Stepped:
+        """Make at most one request at `site`. `still_ours` is asked again right before it is sent."""
+        while True:
+            async with self._sites.lock(site):
+                left = jobs.left_open(self._sites.get(site), self._flying)
+                if left:  # another owner's, or cut short: never answered, but counted (A04)
+                    await self._sites.commit(jobs.interrupted(self._sites.get(site), left, time.time(), self._policy))
+                plan = jobs.plan(self._sites.get(site), time.time(), self._policy)
+                if isinstance(plan, Done):
+                    await self._sites.commit(plan.change)
+                    continue
+                if isinstance(plan, Idle):
+                    return Stepped(None, plan.wait)
+                written = time.monotonic()
+                intended = jobs.intend(self._sites.get(site), plan, self._worker, time.time())
+                await self._sites.commit(intended.change)
+            self._flying.add(intended.intent.id)
+            try:
+                return await self._send(site, plan, intended.intent, written, still_ours)
+            finally:
+                self._flying.discard(intended.intent.id)
+
+    async def _send(
+        self, site: str, plan: Send, intent: Intent, written: float, still_ours: Callable[[], bool]
+    ) -> Stepped:
+        if not self._may_send(site, intent, written, still_ours):
+            async with self._sites.lock(site):
+                if still_ours():
+                    await self._sites.commit(jobs.unsent(self._sites.get(site), intent, time.time(), self._policy))
+            return Stepped(None, 0.0)
+        response = await self._fetcher.fetch(plan.request)
+        ended = time.monotonic()
+        return await self._absorb(site, plan, intent, response, ended)
+
+    def _may_send(self, site: str, intent: Intent, written: float, still_ours: Callable[[], bool]) -> bool:
+        """Ownership, suspension and the clock may all have changed while the broker took the intent."""
+        head = self._sites.get(site).head
+        fresh = time.monotonic() - written <= STALE
+        if not fresh:
+            self.on_slow_broker()
+        alive = any(job.id == intent.job for job in head.jobs)
+        return fresh and alive and head.suspended is None and still_ours()
+
+    async def _absorb(self, site: str, plan: Send, intent: Intent, response: Response, ended: float) -> Stepped:
+        read = await self._reader.read(plan, response)
+        async with self._sites.lock(site):
+            here = self._sites.get(site)
+            absorbed = jobs.absorb(here, intent, plan.ask, response, read, self._policy)
+            await self._sites.commit(absorbed)
+            return Stepped(ended, absorbed.head.wait, plan.ask.kind, str(response.outcome))

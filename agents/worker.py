@@ -1,0 +1,188 @@
+"""The worker: one Faust app with its agents, its memory and its pump, and the hooks that tie them together.
+
+The pump starts in `on_rebalance_end` (recovered, right generation) and stops in `on_partitions_revoked` and, since
+SIGTERM sends no revoke, in `on_before_shutdown` (both measured).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+from typing import Any, cast
+
+import faust
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from agents.health import Health
+from agents.intake import Intake
+from agents.memory import Memory, bootstrap
+from agents.metrics import REBALANCES
+from agents.post import Post
+from agents.pump import Pump
+from agents.reader import Reader
+from agents.runtime import build_app, raw_topic
+from agents.site import Mailbox
+from agents.sites import Sites
+from agents.step import Stepper
+from crawler.fetch.client import Fetcher
+from crawler.fetch.network import Network
+from crawler.rules.site import Policy
+from models import intake, topics
+from models.ids import partition_of
+from models.settings import Settings
+
+log = logging.getLogger(__name__)
+
+APP_ID = "licet-worker"
+MAILBOX = "site-mailbox"
+
+
+class WorkerApp(faust.App):
+    """Faust's app with two hooks of ours. `worker` is set once, before it starts."""
+
+    worker: Worker
+
+    def on_rebalance_start(self) -> None:
+        """In the consumer's thread: a flag, nothing else."""
+        self.worker.pump.paused = True
+        super().on_rebalance_start()
+
+    def on_rebalance_end(self) -> None:
+        """In the main loop, recovered, in the right generation."""
+        super().on_rebalance_end()
+        self.worker.assigned()
+
+
+class Worker:
+    """Builds the parts and holds them together. Nothing is connected before `start`."""
+
+    def __init__(self, settings: Settings, policy: Policy, network: Network, health: Health) -> None:
+        self._settings = settings
+        self._health = health
+        self._delay = policy.profile.pace.crawl.delay
+        self._partitions = topics.by_name()[MAILBOX].partitions
+        self._behind: dict[int, int] = {}
+        self._generation = 0
+        self._background: set[asyncio.Task[None]] = set()
+        # An event that is held (the broker is away) must not hold up a rebalance for ever.
+        self.app = cast("WorkerApp", build_app(settings, APP_ID, WorkerApp, stream_wait_empty=False))
+        self.app.worker = self
+        self.failure: asyncio.Future[BaseException] | None = None
+        self.memory = Memory(self.app, self._partitions, self._fail)
+        post = Post(self.app, self._partitions)
+        self.sites = Sites(self.memory, post, self._partitions)
+        self.fetcher = Fetcher(network)
+        self.reader = Reader(policy)
+        name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
+        stepper = Stepper(self.sites, self.fetcher, self.reader, policy, name)
+        self.pump = Pump(stepper, settings.heartbeat_interval, self._caught_up)
+        # After an outage of the broker, suspensions that wait in the mailbox are heard before the next request (E25).
+        stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay))
+        self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
+        self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
+        self._agents(Intake(post))
+
+    def _agents(self, intake_agent: Intake) -> None:
+        names = sorted(intake.type_of_topic)
+        self.app.agent(raw_topic(self.app, *names), name="intake", concurrency=1)(intake_agent.__call__)
+        self.app.agent(raw_topic(self.app, MAILBOX), name="site", concurrency=1)(self.mailbox.__call__)
+        self.app.on_partitions_revoked.connect(self._revoked)
+        self.app.on_before_shutdown.connect(self._shutdown)
+
+    async def start(self) -> None:
+        """Start reading and, once everything is recovered, crawling."""
+        self.failure = asyncio.get_running_loop().create_future()
+        await self.reader.start()
+        self.app.finalize()
+        await self.app.start()
+        self.app.producer.buffer.max_messages = 10_000  # at 101 Faust throttles and logs (its #173)
+
+    async def stop(self) -> None:
+        """Finish the steps under way, hand the sites over, close everything."""
+        await self.pump.close()
+        await self.app.stop()
+        await self.fetcher.close()
+        await self.reader.close()
+
+    def assigned(self) -> None:
+        """The sites of the assigned partitions are ours: everything recovered, nothing sent yet."""
+        REBALANCES.inc()
+        self._generation += 1
+        self.sites.forget()
+        owned = self._owned()
+        self._behind = dict.fromkeys(owned, -1)
+        self._spawn(self._find_ends(owned, self._generation))
+        self.pump.start(self.sites.open(owned), self._delay)
+        log.info("assigned %d of %d partitions", len(owned), self._partitions)
+
+    def _owned(self) -> set[int]:
+        return {tp.partition for tp in self.app.assignor.assigned_actives() if tp.topic == MAILBOX}
+
+    async def _find_ends(self, owned: set[int], generation: int) -> None:
+        """Where each mailbox ends now: a site waits until it has heard everything up to there (E25)."""
+        while generation == self._generation:
+            try:
+                ends = await mailbox_ends(self.app, owned)
+            except KafkaError as error:
+                log.warning("the ends of the mailboxes are not known yet (%s)", error)
+                await asyncio.sleep(1.0)
+                continue
+            if generation == self._generation:
+                self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
+                self._health.set_ready(True)
+            return
+
+    def _caught_up(self, site: str) -> bool:
+        """Whether a site has heard all that was said before the assignment."""
+        partition = partition_of(site, self._partitions)
+        end = self._behind.get(partition)
+        if end is None:
+            return True
+        if end < 0 or self.mailbox.read.get(partition, -1) < end:
+            return False
+        del self._behind[partition]
+        return True
+
+    async def _revoked(self, *_args: Any, **_kwargs: Any) -> None:
+        """Faust's rebalance is eager: everything goes, whatever comes back."""
+        self._health.set_ready(False, "rebalancing")
+        await self.pump.stop()
+        self.mailbox.read.clear()
+
+    async def _shutdown(self, *_args: Any, **_kwargs: Any) -> None:
+        self._health.set_ready(False, "stopping")
+        await self.pump.stop()
+
+    def _fail(self, error: BaseException) -> None:
+        """A lost write: what is in memory is ahead of the log, so this process must end."""
+        log.critical("a changelog write failed (%s): the worker stops", error)
+        self.pump.paused = True
+        if self.failure is not None and not self.failure.done():
+            self.failure.set_result(error)
+
+    def _spawn(self, coroutine: Any) -> None:
+        task = asyncio.create_task(coroutine)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+async def mailbox_ends(app: faust.App, owned: set[int]) -> dict[int, int]:
+    """Partition -> offset of its last message; partitions that were acknowledged to the end are left out."""
+    consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap(app), group_id=APP_ID, enable_auto_commit=False)
+    await consumer.start()
+    try:
+        wanted = [TopicPartition(MAILBOX, partition) for partition in sorted(owned)]
+        consumer.assign(wanted)
+        ends = await consumer.end_offsets(wanted) if wanted else {}
+        starts = await consumer.beginning_offsets(wanted) if wanted else {}
+        found = {}
+        for tp in wanted:
+            begin = max(await consumer.committed(tp) or 0, starts[tp])
+            if begin < ends[tp]:
+                found[tp.partition] = ends[tp] - 1
+        return found
+    finally:
+        await consumer.stop()

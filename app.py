@@ -1,0 +1,84 @@
+"""Builds the two Faust apps, worker and sink, and the command line `licet`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+import bots
+from agents import versions
+from agents.health import Health
+from agents.run import run_service
+from agents.sink import Sink
+from agents.worker import Worker
+from commands import jobs, staff, views
+from commands.database import migrate
+from commands.options import in_one_sentence, settings_for
+from commands.robots import robots
+from commands.stack import kafka, up
+from commands.topics import topics
+from crawler.fetch.network import Network
+from crawler.rules.site import Policy
+from models.settings import Settings
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The bot of this deployment, and the key behind its proof tokens."""
+    return Policy(bots.load(settings.bot), settings.token_key())
+
+
+def run_worker(settings: Settings, network: Network) -> int:
+    """Run a worker until it is told to stop; the process's exit code.
+
+    `network` says what may be connected to. The production command hands in the public internet; the demo and the
+    tests have entry points of their own.
+    """
+    versions.check()
+    health = Health(settings.metrics_host, settings.metrics_port)
+    return run_service(lambda: Worker(settings, policy_of(settings), network, health), health, settings)
+
+
+def run_sink(settings: Settings) -> int:
+    """Run the sink until it is told to stop; the process's exit code."""
+    health = Health(settings.metrics_host, settings.metrics_port)
+    return run_service(lambda: Sink(settings, health), health, settings)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="Configuration file (licet.yaml).")
+@click.version_option(package_name="licet")
+@click.pass_context
+def licet(context: click.Context, config: Path | None) -> None:
+    """Licet, a crawler that asks first."""
+    context.obj = config
+
+
+@licet.command()
+@click.pass_obj
+@in_one_sentence
+def worker(config: Path | None) -> None:
+    """Run a worker: hear commands, keep each site's memory, make the requests."""
+    sys.exit(run_worker(settings_for(config), Network()))
+
+
+@licet.command()
+@click.pass_obj
+@in_one_sentence
+def sink(config: Path | None) -> None:
+    """Run the sink: write facts and texts to PostgreSQL."""
+    sys.exit(run_sink(settings_for(config)))
+
+
+for command in (migrate, robots, topics, kafka, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
+    licet.add_command(command)
+
+
+def main() -> None:
+    """The command line."""
+    licet()
+
+
+if __name__ == "__main__":
+    main()

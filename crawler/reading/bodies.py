@@ -1,0 +1,49 @@
+"""From the bytes of a body to the values that the rules absorb. Runs in the child process, but for small files."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from crawler.reading.page import read_html
+from crawler.rules import charset, sitemaps
+from crawler.rules.directives import directives
+from crawler.rules.robots_verdict import Verdict, judge
+from crawler.rules.signals import signals
+from models.page import PageRead, SitemapRead
+from models.profile import Profile
+from models.web import Response
+
+PRELOAD = ("crawler.reading.bodies",)
+"""Modules that a child imports before its first job."""
+
+
+def read_page(response: Response, url: str, token: str) -> PageRead:
+    """A page: decoded, parsed once, its directives (C09, W07) and usage signals (A05) beside its text."""
+    decoded = charset.decode(response.body, response.header("Content-Type"))
+    reading = replace(read_html(decoded.text, url), encoding=decoded.encoding)
+    said = directives(response.all("X-Robots-Tag"), reading.metas, token)
+    digest = hashlib.sha256(reading.markdown.encode("utf-8", "replace")).hexdigest()
+    return PageRead(
+        reading,
+        noindex=said.noindex,
+        nofollow=said.nofollow,
+        signals={f"{signal.source}:{signal.name}": signal.value for signal in signals(response, reading.metas)},
+        sha256=digest,
+        fingerprint=digest[:16],
+        thin=len(reading.markdown) < 40,
+    )
+
+
+def read_sitemap(body: bytes, host: str, profile: Profile) -> SitemapRead:
+    """The pages of this authority that a sitemap names, or the sitemaps that an index names."""
+    found = sitemaps.parse(
+        body, host, profile.scope, tuple(profile.discovery.sitemap_formats), profile.bodies.sitemap
+    )
+    return SitemapRead(tuple((entry.url, entry.priority) for entry in found.entries), found.children)
+
+
+def read_robots(response: Response, at: str, first: str, hops: int, profile: Profile) -> bytes | str:
+    """The stored form of the verdict on robots.txt, or the URL of the next hop."""
+    verdict = judge(response, at, first, hops, profile)
+    return verdict.to_bytes() if isinstance(verdict, Verdict) else verdict

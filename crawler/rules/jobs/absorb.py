@@ -1,0 +1,119 @@
+"""What an answer means: the record of the request, the pace that follows, and the job's next state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from crawler.rules.jobs import check, pages, proof, robots, sitemaps
+from crawler.rules.jobs.answer import Answer, Read, Result, moved
+from crawler.rules.jobs.closing import close, counted
+from crawler.rules.pace import Asked, PaceDecision, PaceState, after
+from crawler.rules.robots_verdict import Verdict
+from crawler.rules.site import Change, Policy, Site, joined, with_job, without_job
+from models import ids
+from models.events import RequestEnded, UrlNamed, named
+from models.state import Ask, Head, Intent
+from models.web import Kind, Outcome, Response
+
+TRIES = 3
+"""A URL whose request was cut short so often by our own failures is given up (a crash that it causes must end)."""
+
+_PHASES: dict[str, Callable[[Answer], Result]] = {
+    Kind.ADDRESS_CHECK: check.absorb,
+    Kind.TOKEN_FILE: proof.absorb,
+    Kind.ROBOTS: robots.absorb,
+    Kind.SITEMAP: sitemaps.absorb,
+    Kind.PAGE: pages.absorb,
+}
+
+
+def absorb(site: Site, intent: Intent, ask: Ask, response: Response, read: Read, policy: Policy) -> Change:
+    """The site after the answer to the request that `intent` announced."""
+    pace = _pace(site, intent, ask, response, read, policy)
+    head = _paced(site.head, intent, response, pace)
+    job = site.job(intent.job)
+    url = named(head.site, ask.url, response.ended_at)
+    if job is None:  # it ended while the request was under way
+        return Change(head, facts=(_record(head, intent, response, response.outcome, True, ""),), contents=(url,))
+    answer = Answer(site, job, ask, response, read, pace, policy)
+    return _applied(head, intent, answer, _PHASES[ask.kind](answer), url)
+
+
+def _pace(site: Site, intent: Intent, ask: Ask, response: Response, read: Read, policy: Policy) -> PaceDecision:
+    """What follows for the pace; a Crawl-delay that has just been read holds for the very next request (E15)."""
+    verdict = read if isinstance(read, Verdict) else site.robots.get(intent.job)
+    state = PaceState(site.head.strikes, site.head.slow, site.head.pause_until or None)
+    asked = Asked(kind=Kind(ask.kind), attempt=ask.attempt - 1)
+    delay = verdict.crawl_delay if verdict else None
+    return after(state, response, asked, policy.profile, delay, response.ended_at)
+
+
+def _paced(head: Head, intent: Intent, response: Response, pace: PaceDecision) -> Head:
+    """The head without the intent, and with the gap that the next request of the site keeps."""
+    return head.model_copy(
+        update={
+            "intents": tuple(other for other in head.intents if other.id != intent.id),
+            "last_end": response.ended_at,
+            "wait": pace.wait_seconds,
+            "strikes": pace.strikes,
+            "slow": pace.slow,
+            "pause_until": max(head.pause_until, pace.pause_until or 0.0),
+        }
+    )
+
+
+def _applied(head: Head, intent: Intent, answer: Answer, result: Result, url: UrlNamed) -> Change:
+    """A phase's result, with the record of the request beside it."""
+    job = counted(result.job, result.outcome) if result.final else result.job
+    record = _record(head, intent, answer.response, result.outcome, result.final, result.detail)
+    if result.account is not None:
+        head = head.model_copy(update={"accounts": {**head.accounts, job.account: result.account}})
+    change = Change(with_job(head, job), result.parts, (record, *result.facts), (url, *result.contents))
+    if result.end is not None:
+        return joined(change, close(change.head, job, answer.response.ended_at, *result.end))
+    return joined(change, without_job(change.head, job)) if result.over else change
+
+
+def _record(
+    head: Head, intent: Intent, response: Response, outcome: Outcome, final: bool, detail: str
+) -> RequestEnded:
+    """One row for each request (A04); ids follow from job and number, so a redelivery repeats it."""
+    return RequestEnded(
+        id=ids.event_id(intent.job, "request", intent.number), at=response.ended_at, site=head.site, job=intent.job,
+        number=intent.number, kind=intent.kind, method=intent.method, url_id=intent.url_id, attempt=intent.attempt,
+        sent=True, outcome=str(outcome), final=final, status=response.status, bytes=len(response.body),
+        wire_bytes=response.wire_bytes, started_at=response.started_at, ended_at=response.ended_at,
+        worker=intent.worker, detail=(detail or response.detail)[:300],
+    )  # fmt: skip
+
+
+def left_open(site: Site, flying: Collection[str]) -> tuple[Intent, ...]:
+    """Intents without a result that are not under way in this process."""
+    return tuple(intent for intent in site.head.intents if intent.id not in flying)
+
+
+def interrupted(site: Site, intents: Collection[Intent], now: float, policy: Policy) -> Change:
+    """Intents found without a result: recorded, counted, and asked again unless it happened too often."""
+    change = Change(site.head)
+    for intent in intents:
+        here = Site(change.head, site.seen, site.robots, site.frontiers)
+        change = joined(change, _interrupted(here, intent, now, policy, sent=True))
+    return change
+
+
+def unsent(site: Site, intent: Intent, now: float, policy: Policy) -> Change:
+    """An intent whose request was not sent, for certain: ownership or the clock changed while it was written."""
+    return _interrupted(site, intent, now, policy, sent=False)
+
+
+def _interrupted(site: Site, intent: Intent, now: float, policy: Policy, *, sent: bool) -> Change:
+    response = Response(Outcome.INTERRUPTED, started_at=intent.at, ended_at=now, elapsed=0.0)
+    job = site.job(intent.job)
+    if job is not None and job.ask is not None and job.ask.attempt >= TRIES:
+        return absorb(site, intent, job.ask, response, None, policy)
+    open_ = tuple(other for other in site.head.intents if other.id != intent.id)
+    head = site.head.model_copy(update={"intents": open_})
+    if job is not None and job.ask is not None:
+        head = with_job(head, moved(job, ask=job.ask.model_copy(update={"attempt": job.ask.attempt + 1})))
+    record = _record(head, intent, response, Outcome.INTERRUPTED, job is None, "")
+    return Change(head, facts=(record.model_copy(update={"sent": sent}),))

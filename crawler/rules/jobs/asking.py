@@ -1,0 +1,44 @@
+"""The request for each kind of ask: its headers, limits and timeout, all from the profile.
+
+These headers and `Host` are all that is sent: no cookies, no referer, no browser-like header (E01, E03).
+"""
+
+from __future__ import annotations
+
+from crawler.rules.identity import user_agent
+from models.profile import Profile
+from models.state import Ask
+from models.web import Kind, Request
+
+ACCEPT = {
+    Kind.PAGE: "text/html, application/xhtml+xml",
+    Kind.HOMEPAGE_PROOF: "text/html, application/xhtml+xml",
+    Kind.SITEMAP: "application/xml, text/xml",
+    Kind.ROBOTS: "text/plain",
+    Kind.TOKEN_FILE: "text/plain",
+    Kind.LLMS_TXT: "text/plain, text/markdown",
+    Kind.ADDRESS_CHECK: "*/*",
+}
+ENCODINGS = "gzip, deflate"
+"""Never br or zstd: their decoders have open holes (faults 0.11)."""
+PROOFS = frozenset({Kind.TOKEN_FILE, Kind.HOMEPAGE_PROOF})
+
+
+def request_for(ask: Ask, note: str | None, profile: Profile) -> Request:
+    """The request that `ask` means, under this bot's name and the customer's note."""
+    kind = Kind(ask.kind)
+    headers = (
+        ("User-Agent", user_agent(profile, note)),
+        ("Accept", ACCEPT[kind]),
+        ("Accept-Encoding", ENCODINGS),
+    )
+    return Request(
+        kind=kind,
+        url=ask.url,
+        method="HEAD" if kind is Kind.ADDRESS_CHECK else "GET",  # E03, E07
+        headers=headers,
+        timeout=profile.timeout(kind),
+        max_bytes=profile.max_bytes(kind),
+        truncate=kind in PROOFS or kind is Kind.ROBOTS,
+        media_types=profile.media_types(kind),
+    )

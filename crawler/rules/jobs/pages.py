@@ -1,0 +1,173 @@
+"""The third phase of a crawl: pages, within the budget, each asked for once (E16-E20)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crawler.rules.challenge import detect
+from crawler.rules.frontier import rank_of_link
+from crawler.rules.jobs.answer import Answer, Result, moved
+from crawler.rules.jobs.closing import close, counted, not_asked
+from crawler.rules.jobs.frontier_parts import MOST_FOUND, done_with, waiting, with_chunk
+from crawler.rules.jobs.handing import handed_on
+from crawler.rules.site import Change, Frontier, Site, with_job
+from crawler.rules.urls import Reason, UrlRefused, admitted, canonical, host_of
+from models.page import PageRead
+from models.profile import Profile
+from models.state import Ask, Entry, Job, chunk_key, robots_key
+from models.web import Kind, Outcome
+
+REDIRECT_RANK = -1e8
+"""A redirect's target is asked for next: the same page, by its right name."""
+BLOCKED = {"challenge": Outcome.BLOCKED_CHALLENGE, "login": Outcome.BLOCKED_LOGIN}
+
+
+def next_ask(site: Site, job: Job, now: float, profile: Profile) -> Ask | Change:
+    """The next page, or the change that ends the crawl; entries that robots.txt denies are recorded on the way."""
+    if job.pages >= profile.budget.pages:
+        return close(site.head, job, now, "completed", f"{job.pages} pages kept: the budget")
+    if job.requests.get(Kind.PAGE, 0) >= profile.budget.page_requests:
+        return close(site.head, job, now, "completed_partial", "the budget of page requests is spent")
+    return job.ask or _from_frontier(site, job, now)
+
+
+def _from_frontier(site: Site, job: Job, now: float) -> Ask | Change:
+    frontier = site.frontiers.get(job.id, Frontier())
+    denied: list[int] = []
+    for _, number in waiting(job, frontier):
+        entry = frontier.entries[number]
+        if not site.robots[job.id].allows(entry.url):
+            denied.append(number)
+        elif denied:
+            break
+        else:
+            return Ask(kind=Kind.PAGE, url=entry.url, entry=number, hops=entry.hops)
+    if denied:
+        return _denied(site, job, frontier, denied, now)
+    if not job.pages:
+        return close(site.head, job, now, "failed", "no page could be read")
+    return close(site.head, job, now, "completed", "every page that was found has been read")
+
+
+def _denied(site: Site, job: Job, frontier: Frontier, numbers: list[int], now: float) -> Change:
+    facts = tuple(
+        not_asked(site.head, job, Kind.PAGE, frontier.entries[number].url, now, Outcome.ROBOTS_DENIED)
+        for number in numbers
+    )
+    for _ in numbers:
+        job = counted(job, Outcome.ROBOTS_DENIED)
+    return Change(with_job(site.head, done_with(job, numbers)), facts=facts)
+
+
+def absorb(answer: Answer) -> Result:
+    """Keep the page, follow a redirect, try again, or record why not."""
+    blocked = detect(answer.response)
+    if blocked is not None:  # before 429, 503 and 403 are read as such (E26, C13)
+        return _finished(answer, BLOCKED[blocked.kind], blocked.by)
+    if answer.pace.retry:
+        onward = answer.ask.model_copy(update={"attempt": answer.ask.attempt + 1})  # E19
+        return Result(moved(answer.job, ask=onward), answer.response.outcome, final=False)
+    if answer.response.outcome is Outcome.REDIRECTED:
+        return _redirected(answer)
+    if answer.response.outcome is not Outcome.OK:
+        return _finished(answer, answer.response.outcome)
+    return _read(answer)
+
+
+def _finished(answer: Answer, outcome: Outcome, detail: str = "") -> Result:
+    """The entry has its outcome; the crawl goes on."""
+    assert answer.ask.entry is not None
+    return Result(moved(done_with(answer.job, [answer.ask.entry]), ask=None), outcome, detail=detail)
+
+
+def _redirected(answer: Answer) -> Result:
+    """The target is an entry of its own: paced, counted, and checked against robots.txt when its turn comes."""
+    location = answer.response.header("Location") or ""
+    try:
+        target = admitted(location, answer.job.host, answer.profile.scope, base=answer.ask.url)
+    except UrlRefused as refused:
+        off = refused.reason is Reason.OFFSITE
+        return _finished(answer, Outcome.REDIRECTED_OFFSITE if off else Outcome.REDIRECTED, f"to {refused.reason}")
+    if target == answer.ask.url:
+        return _to_itself(answer, location)
+    if answer.ask.hops >= answer.profile.scope.max_hops:
+        return _finished(answer, Outcome.REDIRECT_LIMIT)
+    entry = Entry(url=target, rank=REDIRECT_RANK, depth=_depth(answer), hops=answer.ask.hops + 1)
+    return _with_entries(answer, _finished(answer, Outcome.REDIRECTED), [entry])
+
+
+def _to_itself(answer: Answer, location: str) -> Result:
+    """A redirect to the www twin looks like one to the same URL, since twins are one domain here (E06).
+
+    At the start page the twin becomes the crawl's authority, once, and its own robots.txt is read first (RFC 9309
+    2.3); anywhere else such a redirect is a loop.
+    """
+    twin = _host_at(location, answer.ask.url)
+    if twin is None or twin == answer.job.host or answer.job.switched or answer.job.pages:
+        return _finished(answer, Outcome.REDIRECT_LIMIT)
+    site, job = answer.site.head.site, answer.job
+    dead = [robots_key(site, job.id), *(chunk_key(site, job.id, number) for number in range(job.chunks))]
+    again = moved(
+        job, host=twin, switched=True, ask=None, phase="robots", sitemaps=(), sitemaps_seen=(), chunks=0, found=0,
+        done="",
+    )  # fmt: skip
+    return Result(again, Outcome.REDIRECTED, parts=tuple((key, None) for key in dead))
+
+
+def _host_at(location: str, base: str) -> str | None:
+    """The host that a redirect points to, or None where it points nowhere."""
+    try:
+        return host_of(canonical(location, base))
+    except UrlRefused:
+        return None
+
+
+def _read(answer: Answer) -> Result:
+    read = answer.read
+    if not isinstance(read, PageRead):
+        return _finished(answer, Outcome.PARSE_LIMIT, getattr(read, "reason", ""))
+    outcome = _kept_or_not(answer, read)
+    result = _finished(answer, outcome)
+    if outcome is Outcome.OK:
+        content, fact = handed_on(answer, read)
+        job = moved(result.job, pages=result.job.pages + 1, pairs=result.job.pairs + len(content.pairs))
+        result = replace(result, job=job, facts=(fact,), contents=(content,))
+    follow = not (read.nofollow and answer.profile.discovery.obey_nofollow)
+    entries = _links(answer, read) if follow and answer.account.scope is None else []
+    return _with_entries(answer, result, entries, read.fingerprint if outcome is Outcome.OK else None)
+
+
+def _kept_or_not(answer: Answer, read: PageRead) -> Outcome:
+    if read.noindex and answer.profile.discovery.noindex == "skip":
+        return Outcome.NOINDEX  # C09
+    if read.thin:
+        return Outcome.THIN
+    if read.fingerprint and read.fingerprint in answer.frontier.fingerprints:
+        return Outcome.DUPLICATE
+    return Outcome.OK
+
+
+def _links(answer: Answer, read: PageRead) -> list[Entry]:
+    depth = _depth(answer) + 1
+    found: list[Entry] = []
+    if depth > answer.profile.scope.max_depth:
+        return found
+    for link in read.reading.links:
+        if link.nofollow and answer.profile.discovery.obey_nofollow:
+            continue  # W07
+        try:
+            url = admitted(link.href, answer.job.host, answer.profile.scope, base=answer.ask.url)
+        except UrlRefused:
+            continue
+        found.append(Entry(url=url, rank=rank_of_link(url, link.text, depth), depth=depth))
+    return found
+
+
+def _depth(answer: Answer) -> int:
+    return answer.frontier.entries[answer.ask.entry].depth if answer.ask.entry is not None else 0
+
+
+def _with_entries(answer: Answer, result: Result, entries: list[Entry], fingerprint: str | None = None) -> Result:
+    most = MOST_FOUND * answer.profile.budget.pages
+    job, parts = with_chunk(answer.site.head.site, result.job, answer.frontier, entries, most, fingerprint)
+    return replace(result, job=job, parts=(*result.parts, *parts))

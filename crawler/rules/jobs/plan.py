@@ -1,0 +1,95 @@
+"""Which request a site makes next, if any; and the intent that is written before it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crawler.rules.jobs import pages, sitemaps
+from crawler.rules.jobs.asking import request_for
+from crawler.rules.jobs.closing import close_all
+from crawler.rules.site import Change, Policy, Site, with_job
+from models.ids import url_id
+from models.state import Account, Ask, Intent, Job
+from models.web import Kind, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Make this request for that job."""
+
+    job: str
+    host: str
+    """The crawl's authority."""
+    ask: Ask
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Nothing now: again in `wait` seconds, or (None) when a message comes."""
+
+    wait: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Something changed without a request (a phase or a job ended); plan again."""
+
+    change: Change
+
+
+Plan = Send | Idle | Done
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """The intent and the change that writes it."""
+
+    intent: Intent
+    change: Change
+
+
+def plan(site: Site, now: float, policy: Policy) -> Plan:
+    """The next request of `site` at wall-clock second `now`; whether the pace allows it yet is the pump's affair."""
+    head = site.head
+    if head.suspended is not None or not head.jobs:
+        return Idle(None)
+    late = [job for job in head.jobs if now > job.deadline]
+    if late:
+        return Done(close_all(site, now, "deadline", late))
+    if now < head.pause_until:
+        return Idle(head.pause_until - now)  # W06, C10
+    job = min(head.jobs, key=lambda job: (job.kind == "crawl", job.accepted_at))  # small jobs first
+    ask = _next(site, job, now, policy)
+    if isinstance(ask, Change):
+        return Done(ask)
+    note = head.accounts.get(job.account, Account()).note
+    return Send(job.id, job.host, ask, request_for(ask, note, policy.profile))
+
+
+def _next(site: Site, job: Job, now: float, policy: Policy) -> Ask | Change:
+    profile = policy.profile
+    if job.kind == "check":
+        return job.ask or Ask(kind=Kind.ADDRESS_CHECK, url=job.start)  # E07
+    if job.kind == "verification":
+        assert profile.proofs.file is not None
+        return job.ask or Ask(kind=Kind.TOKEN_FILE, url=f"https://{job.host}{profile.proofs.file.path}")  # E09
+    if job.phase == "robots":
+        return job.ask or Ask(kind=Kind.ROBOTS, url=f"https://{job.host}/robots.txt")  # E14: before anything else
+    if job.phase == "sitemaps":
+        return sitemaps.next_ask(site, job, now, profile)
+    return pages.next_ask(site, job, now, profile)
+
+
+def intend(site: Site, send: Send, worker: str, now: float) -> Intended:
+    """Count the request and remember that it may be on the wire. The caller waits for the broker, then sends."""
+    job = site.job(send.job)
+    assert job is not None
+    requests = {**job.requests, send.ask.kind: job.requests.get(send.ask.kind, 0) + 1}
+    job = job.model_copy(update={"number": job.number + 1, "requests": requests, "ask": send.ask})
+    intent = Intent(
+        number=job.number, job=job.id, kind=send.ask.kind, method=send.request.method, url_id=url_id(send.ask.url),
+        attempt=send.ask.attempt, worker=worker, at=now, timeout=send.request.timeout,
+    )  # fmt: skip
+    head = with_job(site.head, job)
+    return Intended(intent, Change(head.model_copy(update={"intents": (*head.intents, intent)})))

@@ -1,0 +1,77 @@
+"""The first phase of a crawl: robots.txt, before anything else, once, and for the whole crawl (E14, E15)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crawler.rules.jobs.answer import Answer, Result, moved
+from crawler.rules.jobs.sitemaps import first_sitemaps
+from crawler.rules.robots_verdict import Verdict, judge
+from crawler.rules.urls import host_of, same_site
+from models import ids
+from models.events import RobotsDecided
+from models.state import Account, Ask, Chunk, Entry, Job, chunk_key, robots_key
+from models.web import Outcome
+
+START_RANK = -1e9
+"""The page where a crawl starts comes before all others."""
+
+
+def absorb(answer: Answer) -> Result:
+    """Follow a hop, or let the verdict open or end the crawl."""
+    ask, response = answer.ask, answer.response
+    read = answer.read
+    if not isinstance(read, Verdict | str):
+        read = judge(response, ask.url, _first(answer.job), ask.hops, answer.profile)
+    if isinstance(read, str):
+        onward = Ask(kind=ask.kind, url=read, hops=ask.hops + 1)
+        return Result(moved(answer.job, ask=onward), Outcome.REDIRECTED)
+    return _decided(answer, read)
+
+
+def _first(job: Job) -> str:
+    return f"https://{job.host}/robots.txt"
+
+
+def _decided(answer: Answer, verdict: Verdict) -> Result:
+    job, at = answer.job, answer.response.ended_at
+    site = answer.site.head.site
+    rules = verdict.rules
+    fact = RobotsDecided(
+        id=ids.event_id(job.id, "robots", job.host), at=at, site=site, crawl=job.id,
+        verdict="disallow_all" if verdict.denies_all else "rules" if rules else "allow_all",
+        reason=f"{verdict.ground} {verdict.detail}".strip(), sha256=rules.sha256 if rules else None,
+        crawl_delay=verdict.crawl_delay, sitemaps=len(verdict.sitemaps),
+    )  # fmt: skip
+    part = (robots_key(site, job.id), verdict.to_bytes())
+    result = Result(moved(job, ask=None), answer.response.outcome, facts=(fact,), parts=(part,))
+    if verdict.denies_all:
+        return replace(result, end=("refused_robots", f"robots.txt: {verdict.ground}"))
+    return _opened(answer, verdict, result)
+
+
+def _opened(answer: Answer, verdict: Verdict, result: Result) -> Result:
+    """The crawl starts: at the listed pages, or at the start page and the sitemaps.
+
+    Where robots.txt was redirected to the www twin, the twin is the authority of this crawl.
+    """
+    job, site = answer.job, answer.site.head.site
+    host = host_of(answer.ask.url) if same_site(answer.ask.url, site) else job.host
+    account = answer.site.head.accounts.get(job.account, Account())
+    urls = [_moved(url, host) for url in (account.scope or (job.start,))]
+    entries = tuple(Entry(url=url, rank=START_RANK + number) for number, url in enumerate(urls))
+    job = moved(
+        result.job,
+        host=host,
+        phase="pages" if account.scope else "sitemaps",
+        sitemaps=() if account.scope else first_sitemaps(verdict, host, site),
+        chunks=1,
+        found=len(entries),
+    )
+    chunk = (chunk_key(site, job.id, 0), Chunk(entries=entries).model_dump_json().encode())
+    return replace(result, job=job, parts=(*result.parts, chunk))
+
+
+def _moved(url: str, host: str) -> str:
+    """The same page on the crawl's authority (E06)."""
+    return f"https://{host}/{url.split('/', 3)[3]}"

@@ -1,0 +1,51 @@
+"""Between a site's records (bytes by key) and the site as the rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from crawler.rules.robots_verdict import Verdict
+from crawler.rules.site import Change, Frontier, Site
+from models.state import Chunk, Head, Seen, chunk_key, robots_key, seen_key
+
+Part = TypeVar("Part")
+
+
+def parsed(head: Head, get: Callable[[str], bytes | None]) -> Site:
+    """A site from its records; a record that is not there is a part that was never written."""
+    raw = get(seen_key(head.site))
+    site = Site(head, Seen.model_validate_json(raw).messages if raw else ())
+    for job in head.jobs:
+        keys = [robots_key(head.site, job.id), *(chunk_key(head.site, job.id, n) for n in range(job.chunks))]
+        for key in keys:
+            site = _with_part(site, key, get(key))
+    return site
+
+
+def applied(site: Site, change: Change) -> Site:
+    """The site after a change: the same as `parsed` would read it back."""
+    after = replace(site, head=change.head)
+    for key, value in change.parts:
+        after = _with_part(after, key, value)
+    return after
+
+
+def _with_part(site: Site, key: str, value: bytes | None) -> Site:
+    _, kind, *rest = key.split("|")
+    if kind == "s" and value is not None:
+        return replace(site, seen=Seen.model_validate_json(value).messages)
+    if kind not in "rf" or not rest:
+        return site
+    job = rest[0]
+    if value is None:
+        return replace(site, robots=_less(site.robots, job), frontiers=_less(site.frontiers, job))
+    if kind == "r":
+        return replace(site, robots={**site.robots, job: Verdict.from_bytes(value)})
+    known = site.frontiers.get(job, Frontier())
+    return replace(site, frontiers={**site.frontiers, job: known.extended(Chunk.model_validate_json(value))})
+
+
+def _less(parts: Mapping[str, Part], job: str) -> dict[str, Part]:
+    return {key: value for key, value in parts.items() if key != job}

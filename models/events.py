@@ -1,0 +1,263 @@
+"""What happened: the facts of `site-events`, and the contents of `page-fetched`.
+
+Facts are kept long and are replayed by auditors; so they name pages by `url_id` and hold no page text. What the
+pages say, and their URLs in clear, goes to `page-fetched` and is gone from the broker after 72 h. Ids are
+deterministic (`models.ids`): a redelivery repeats a fact, it never adds one. Times are seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import Field, TypeAdapter
+
+from models import ids
+from models.wire import Model
+
+ProofMethod = Literal["dns", "token_file", "homepage_meta", "homepage_text", "attestation"]
+
+Requester = Literal["customer", "schedule", "staff"]
+
+Refusal = Literal["unverified", "suspended", "cap", "running", "scope", "address"]
+"""Why the gate refused a job; docs/gate.md has a sentence for each."""
+
+CrawlEnd = Literal["completed", "completed_partial", "refused_robots", "suspended", "failed", "aborted_deadline"]
+
+
+class Fact(Model):
+    """What all facts share. `id` is the primary key everywhere."""
+
+    id: str
+    at: float
+    site: str
+
+
+class AddressChecked(Fact):
+    """The HEAD of a saved address came back, or did not (E07). Any status is an answer."""
+
+    type: Literal["address-checked"] = "address-checked"
+    job: str
+    account: str
+    host: str
+    answers: bool
+    status: int | None
+    outcome: str
+    redirects_to: str | None = None
+    """The host that the answer points to, when it is the www twin."""
+
+
+class SettingsSaved(Fact):
+    """A customer's settings of a site, as they are now in force, and what was refused of them."""
+
+    type: Literal["settings-saved"] = "settings-saved"
+    account: str
+    host: str
+    start: str
+    note: str | None
+    scope: tuple[str, ...] | None
+    schedule: bool
+    refused: dict[str, str] = Field(default_factory=dict)
+    """Setting -> the sentence that says why it was refused; the one before it stays in force."""
+
+
+class Verified(Fact):
+    """A proof is on file for (account, site) (E13)."""
+
+    type: Literal["verified"] = "verified"
+    job: str = ""
+    """The verification that found the proof; empty for an attestation."""
+    account: str
+    host: str
+    method: ProofMethod
+    weaker: bool
+    by: str | None = None
+    kept_at: str | None = None
+
+
+class VerificationFailed(Fact):
+    """A proof was looked for and not found; nothing that stood before is removed (E13)."""
+
+    type: Literal["verification-failed"] = "verification-failed"
+    job: str
+    account: str
+    host: str
+    method: str
+    result: Literal["absent", "undetermined", "refused"]
+    reason: str
+
+
+class VerificationWithdrawn(Fact):
+    """Staff withdrew a proof (E13)."""
+
+    type: Literal["verification-withdrawn"] = "verification-withdrawn"
+    account: str
+    by: str
+    reason: str
+
+
+class CrawlDecided(Fact):
+    """The gate's answer to one request for a crawl, refusals too: the audit row (E23)."""
+
+    type: Literal["crawl-decided"] = "crawl-decided"
+    crawl: str
+    account: str
+    host: str
+    requester: Requester
+    requested_by: str
+    requested_at: float
+    accepted: bool
+    refusal: Refusal | None = None
+    verified: bool
+    proof: ProofMethod | None = None
+    verified_at: float | None = None
+    bot: str
+
+
+class RobotsDecided(Fact):
+    """What robots.txt says for this crawl (E14, E15)."""
+
+    type: Literal["robots-decided"] = "robots-decided"
+    crawl: str
+    verdict: Literal["allow_all", "disallow_all", "rules"]
+    reason: str
+    sha256: str | None
+    crawl_delay: float | None
+    sitemaps: int
+
+
+class RequestEnded(Fact):
+    """One request, or one URL that was taken up without a request, and its outcome (A04)."""
+
+    type: Literal["request-ended"] = "request-ended"
+    job: str
+    number: int
+    kind: str
+    method: str
+    url_id: str
+    attempt: int
+    sent: bool
+    outcome: str
+    final: bool = True
+    """The URL's one outcome; False when the same URL will be asked for again (E19, a takeover)."""
+    status: int | None = None
+    bytes: int = 0
+    wire_bytes: int = 0
+    started_at: float
+    ended_at: float
+    worker: str = ""
+    detail: str = ""
+
+
+class PageKept(Fact):
+    """A page's text was handed on: its digest, for the audit."""
+
+    type: Literal["page-kept"] = "page-kept"
+    crawl: str
+    url_id: str
+    sha256: str
+    characters: int
+    pairs: int
+    noindex: bool
+
+
+class CrawlEnded(Fact):
+    """The one terminal state of a crawl (A04). `requests` counts by kind, `outcomes` by outcome."""
+
+    type: Literal["crawl-ended"] = "crawl-ended"
+    crawl: str
+    end: CrawlEnd
+    reason: str = ""
+    pages: int
+    pairs: int
+    requests: dict[str, int]
+    outcomes: dict[str, int]
+    left: int = 0
+    """URLs that were found and never taken up, because the budget was spent."""
+
+
+class Suspended(Fact):
+    """Staff suspended the site (E25)."""
+
+    type: Literal["suspended"] = "suspended"
+    by: str
+    reason: str
+
+
+class Resumed(Fact):
+    """Staff ended the suspension (E25)."""
+
+    type: Literal["resumed"] = "resumed"
+    by: str
+    reason: str
+
+
+SiteEvent = Annotated[
+    AddressChecked
+    | SettingsSaved
+    | Verified
+    | VerificationFailed
+    | VerificationWithdrawn
+    | CrawlDecided
+    | RobotsDecided
+    | RequestEnded
+    | PageKept
+    | CrawlEnded
+    | Suspended
+    | Resumed,
+    Field(discriminator="type"),
+]
+
+
+class PageFetched(Fact):
+    """A page's text and pairs (E28): what the assistant answers from."""
+
+    type: Literal["page-fetched"] = "page-fetched"
+    crawl: str
+    url: str
+    title: str
+    description: str
+    language: str
+    text: str
+    text_cut: bool = False
+    pairs: tuple[dict[str, str], ...]
+    facts: tuple[dict[str, Any], ...]
+    signals: dict[str, str] = Field(default_factory=dict)
+    noindex: bool = False
+    etag: str | None = None
+    last_modified: str | None = None
+    sha256: str
+    encoding: str = ""
+
+
+class UrlNamed(Fact):
+    """The clear URL of a request, apart from the facts so that it can be erased."""
+
+    type: Literal["url-named"] = "url-named"
+    url: str
+
+
+Content = Annotated[PageFetched | UrlNamed, Field(discriminator="type")]
+
+_site_event: TypeAdapter[SiteEvent] = TypeAdapter(SiteEvent)
+_content: TypeAdapter[Content] = TypeAdapter(Content)
+
+
+def read_event(raw: bytes) -> SiteEvent:
+    """A fact of `site-events`. Raises pydantic's ValidationError when it is none."""
+    return _site_event.validate_json(raw)
+
+
+def read_content(raw: bytes) -> Content:
+    """A record of `page-fetched`. Raises pydantic's ValidationError when it is none."""
+    return _content.validate_json(raw)
+
+
+def dump(fact: Fact) -> bytes:
+    """The bytes that go to Kafka."""
+    return orjson.dumps(fact.model_dump(mode="json"))
+
+
+def named(site: str, url: str, at: float) -> UrlNamed:
+    """The record that ties a `url_id` to its URL."""
+    return UrlNamed(id=ids.url_id(url), at=at, site=site, url=url)

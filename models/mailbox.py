@@ -1,0 +1,67 @@
+"""What a site is told: the messages of `site-mailbox`, written by Licet's own workers alone.
+
+One site's messages have one partition and so one order. `at` of the broker's record is the `now` of `decide`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from models import intake
+from models.wire import Model, Said, Unreadable, read_json
+
+Type = Literal[
+    "address-saved",
+    "verification-requested",
+    "crawl-requested",
+    "start-crawl",
+    "suspend-site",
+    "resume-site",
+    "attest-site",
+    "withdraw-verification",
+]
+
+SCHEMAS: dict[str, type[Said]] = {
+    name: schema for types in intake.type_of_topic.values() for name, schema in types.items()
+}
+
+
+class Origin(Model):
+    """Where an event came from: enough to find it again in its topic."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class Message(Model):
+    """One message to one site. `host` is the canonical host as it was named (`www.` kept), `site` the key."""
+
+    id: str
+    type: Type
+    version: int = 1
+    site: str
+    host: str
+    start: str
+    """The canonical URL of the address that was named."""
+    origin: Origin
+    said_at: float
+    """Broker time of the intake event, seconds: when the command was accepted."""
+    data: dict[str, Any]
+
+    @property
+    def said(self) -> Said:
+        """The event's own data, in the schema of its type."""
+        return SCHEMAS[self.type].model_validate(self.data)
+
+
+def read(raw: bytes | None) -> Message:
+    """The message in `raw`; `Unreadable` when it is none."""
+    try:
+        message = Message.model_validate(read_json(raw))
+        _ = message.said
+    except ValidationError as error:
+        raise Unreadable("schema", str(error.errors(include_url=False)[0]["msg"])) from None
+    return message

@@ -1,0 +1,1 @@
+"""Commands for those who work on Licet itself; none of them is installed."""
