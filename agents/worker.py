@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import socket
 from typing import Any, cast
 
 import faust
@@ -17,6 +15,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.health import Health
 from agents.intake import Intake
+from agents.lives import Lives
 from agents.memory import Memory, bootstrap
 from agents.metrics import REBALANCES
 from agents.post import Post
@@ -26,11 +25,13 @@ from agents.runtime import build_app, raw_topic
 from agents.site import Mailbox
 from agents.sites import Sites
 from agents.step import Stepper
+from agents.vitals import Vitals
 from crawler.fetch.client import Fetcher
 from crawler.fetch.network import Network
 from crawler.rules.site import Policy
 from models import intake, topics
 from models.ids import partition_of
+from models.lives import Life, full_name, new_life
 from models.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -66,8 +67,12 @@ class Worker:
         self._behind: dict[int, int] = {}
         self._generation = 0
         self._background: set[asyncio.Task[None]] = set()
-        # An event that is held (the broker is away) must not hold up a rebalance for ever.
-        self.app = cast("WorkerApp", build_app(settings, APP_ID, WorkerApp, stream_wait_empty=False))
+        me = Life(worker=settings.name, life=settings.worker_life or new_life(), state="started")
+        self._name = full_name(me.worker, me.life)
+        # An event that is held (the broker is away) must not hold up a rebalance for ever. By the client id a process
+        # finds itself in the broker's list of the group.
+        more: dict[str, Any] = {"stream_wait_empty": False, "broker_client_id": self._name}
+        self.app = cast("WorkerApp", build_app(settings, APP_ID, WorkerApp, **more))
         self.app.worker = self
         self.failure: asyncio.Future[BaseException] | None = None
         self.memory = Memory(self.app, self._partitions, self._fail)
@@ -75,14 +80,27 @@ class Worker:
         self.sites = Sites(self.memory, post, self._partitions)
         self.fetcher = Fetcher(network)
         self.reader = Reader(policy)
-        name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
-        stepper = Stepper(self.sites, self.fetcher, self.reader, policy, name)
+        stepper = Stepper(self.sites, self.fetcher, self.reader, policy, self._name)
         self.pump = Pump(stepper, settings.heartbeat_interval, self._caught_up)
         # After an outage of the broker, suspensions that wait in the mailbox are heard before the next request (E25).
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
         self._agents(Intake(post))
+        self.lives = Lives(bootstrap(self.app), me, self._fail)
+        self.vitals = self._vitals(settings)
+
+    def _vitals(self, settings: Settings) -> Vitals:
+        vitals = Vitals(
+            bootstrap(self.app), APP_ID, self._name, interval=settings.heartbeat_interval,
+            session=settings.session_timeout, asks_group=not settings.embedded,
+        )  # fmt: skip
+        vitals.waiting = lambda: (
+            [TopicPartition(MAILBOX, number) for number in self._owned()] if vitals.assigned else []
+        )
+        vitals.on_doubt = lambda: self.pump.hold(settings.heartbeat_interval)
+        self._health.unready, self._health.deaf = vitals.unready, vitals.deaf
+        return vitals
 
     def _agents(self, intake_agent: Intake) -> None:
         names = sorted(intake.type_of_topic)
@@ -95,6 +113,8 @@ class Worker:
         """Start reading and, once everything is recovered, crawling."""
         self.failure = asyncio.get_running_loop().create_future()
         await self.reader.start()
+        await self.lives.start()  # before the group is joined: an older process of this name ends first
+        self.vitals.start()
         self.app.finalize()
         await self.app.start()
         self.app.producer.buffer.max_messages = 10_000  # at 101 Faust throttles and logs (its #173)
@@ -102,6 +122,8 @@ class Worker:
     async def stop(self) -> None:
         """Finish the steps under way, hand the sites over, close everything."""
         await self.pump.close()
+        await self.vitals.stop()
+        await self.lives.stop()
         await self.app.stop()
         await self.fetcher.close()
         await self.reader.close()
@@ -114,7 +136,9 @@ class Worker:
         owned = self._owned()
         self._behind = dict.fromkeys(owned, -1)
         self._spawn(self._find_ends(owned, self._generation))
-        self.pump.start(self.sites.open(owned), self._delay)
+        # An older process of this name that nobody has buried may not know yet that it lost its sites.
+        delay = self._delay + (self._settings.heartbeat_interval if self.lives.namesake else 0.0)
+        self.pump.start(self.sites.open(owned), delay, self.lives.certainly_dead)
         log.info("assigned %d of %d partitions", len(owned), self._partitions)
 
     def _owned(self) -> set[int]:
@@ -132,7 +156,7 @@ class Worker:
                 continue
             if generation == self._generation:
                 self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
-                self._health.set_ready(True)
+                self._ready(True)
                 log.info("mailboxes to hear first: %s", self._behind or "none")
             return
 
@@ -149,17 +173,21 @@ class Worker:
 
     async def _revoked(self, *_args: Any, **_kwargs: Any) -> None:
         """Faust's rebalance is eager: everything goes, whatever comes back."""
-        self._health.set_ready(False, "rebalancing")
+        self._ready(False, "rebalancing")
         await self.pump.stop()
         self.mailbox.read.clear()
+
+    def _ready(self, ready: bool, reason: str = "") -> None:
+        self.vitals.assigned = ready
+        self._health.set_ready(ready, reason)
 
     async def _shutdown(self, *_args: Any, **_kwargs: Any) -> None:
         self._health.set_ready(False, "stopping")
         await self.pump.stop()
 
     def _fail(self, error: BaseException) -> None:
-        """A lost write: what is in memory is ahead of the log, so this process must end."""
-        log.critical("a changelog write failed (%s): the worker stops", error)
+        """This process must end: a lost write (memory is ahead of the log), or its name was taken."""
+        log.critical("the worker stops: %s", error)
         self.pump.paused = True
         if self.failure is not None and not self.failure.done():
             self.failure.set_result(error)

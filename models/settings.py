@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -110,6 +111,9 @@ class Settings(BaseModel):
     worker_name: Name | None = Field(
         None, description="The stable name of this worker; never the same for two processes at once."
     )
+    worker_life: Name | None = Field(
+        None, description="Set by a supervisor, fresh for each process: its proof that a worker is gone names it."
+    )
     token_key_file: Annotated[Path, AfterValidator(_secret_file)] | None = Field(
         None, description="A file of 32 bytes or more, the secret behind proof tokens; closed to others."
     )
@@ -132,6 +136,11 @@ class Settings(BaseModel):
                 f" session_timeout ({self.session_timeout:g})"
             )
         return self
+
+    @property
+    def name(self) -> str:
+        """The worker's name; without one, this machine's and the process's, which nobody else has."""
+        return self.worker_name or f"{socket.gethostname()}-{os.getpid()}"
 
     @property
     def embedded(self) -> bool:
