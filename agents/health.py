@@ -1,6 +1,7 @@
 """`/live`, `/ready` and `/metrics` of one process, on an address of our own.
 
-`/ready` says whether work is being done now. `/live` fails only when a new process would help: a supervisor acts on it.
+`/ready` says whether work is being done now. `/live` fails only when a new process would help, which a
+supervisor then starts.
 
 Faust's own web server is never started: it binds 0.0.0.0 and serves the tables (measured). This one runs in
 the process's event loop on purpose: when the loop is stuck, `/live` is silent and a supervisor sees it (F10).

@@ -186,7 +186,7 @@ class Worker:
         await self.pump.stop()
 
     def _fail(self, error: BaseException) -> None:
-        """This process must end: a lost write (memory is ahead of the log), or its name was taken."""
+        """The process must end: a lost write (memory is ahead of the log), or its name was taken."""
         log.critical("the worker stops: %s", error)
         self.pump.paused = True
         if self.failure is not None and not self.failure.done():

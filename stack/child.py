@@ -39,7 +39,7 @@ class Child:
     sites are somebody else's. `gone` is told the name and the life of each process that was reaped.
     """
 
-    def __init__(  # noqa: PLR0913 - what makes a process, and who is told of its end
+    def __init__(
         self,
         name: str,
         argv: Sequence[str],
