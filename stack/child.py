@@ -62,7 +62,7 @@ class Child:
         self.watched = True
         """Whether silence is death: a test that freezes a process on purpose turns it off."""
         self.gone = gone
-        self._life = ""
+        self.life = ""
         self._started = 0.0
         self._heard: float | None = None
         self._complaint = ""
@@ -74,8 +74,8 @@ class Child:
         self._again_at = self._heard = None
         self._complaint = ""
         self._started = time.monotonic()
-        self._life = new_life()
-        self.process.env = self.env | {"LICET_WORKER_LIFE": self._life}
+        self.life = new_life()
+        self.process.env = self.env | {"LICET_WORKER_LIFE": self.life}
         self.process.spawn()
 
     async def step(self) -> bool:
@@ -122,7 +122,7 @@ class Child:
         wait = 0.0 if self.deaths == 1 else min(FIRST_WAIT * 2 ** (self.deaths - 2), LONGEST_WAIT)
         self._again_at = time.monotonic() + wait
         self.say("licet", f"{self.name} ended {_how(code)} after {alive:.1f} s; it is started again in {wait:g} s")
-        await self.gone(self.name, self._life)
+        await self.gone(self.name, self.life)
 
     async def _ask(self) -> None:
         """GET /live and, until it is ready, /ready on its metrics port."""
