@@ -42,7 +42,9 @@ def figures(history: History) -> dict[str, Any]:
         values = [line.data[field] for line in history.of("nemesis") if line.get(field) is not None]
         found[field] = spread(values)
     found["floods"] = [dict(line.data) for line in history.of("nemesis") if line.get("during")]
-    found["rivals"] = Counter(str(line.get("exit_code")) for line in history.of("nemesis") if "exit_code" in line.data)
+    found["rivals"] = Counter(
+        str(line.get("exit_code")) for line in history.of("nemesis") if "exit_code" in line.data
+    )
     return found
 
 

@@ -443,5 +443,7 @@ def _targets() -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 TARGETS = dict(_targets())
-FAULTS: dict[str, Callable[..., Awaitable[dict[str, Any] | None]]] = {name: getattr(Nemesis, name) for name in TARGETS}
+FAULTS: dict[str, Callable[..., Awaitable[dict[str, Any] | None]]] = {
+    name: getattr(Nemesis, name) for name in TARGETS
+}
 PROCESS_FAULTS = tuple(name for name, target in TARGETS.items() if not target[0].startswith("events:"))

@@ -33,7 +33,7 @@ from stack.obituaries import Obituaries
 from stack.postgres import Postgres
 from stack.process import Process
 from stack.topics_admin import apply
-from tests.chaos import world
+from tests.chaos import websites
 from tests.chaos.history import CHANGELOG, Recorder
 from tests.chaos.proxy import Proxy
 from tests.house.house import KEY, SESSION, House
@@ -54,7 +54,7 @@ class Rig(House):
     def __init__(self, folder: Path, sites: int, nodes: int = 1) -> None:
         self.kafka = Kafka(folder / "kafka", nodes)
         self.postgres = Postgres(folder / "postgres", durable=False)
-        self.sites = world.names(sites)
+        self.sites = websites.names(sites)
         self.unverified = [f"u{n:03d}.example" for n in range(8)]
         self.record = Recorder(folder)
         self.proxies: dict[str, Proxy] = {}
@@ -73,13 +73,13 @@ class Rig(House):
         await asyncio.gather(self._start_broker(), self.postgres.start())
         super().__init__(self._folder, self.kafka, self.postgres, [*self.sites, *self.unverified])
         self.proxies["database"] = await Proxy(self.postgres.port).start()
-        self._start_origin("tests.chaos.world:serve")
+        self._start_origin("tests.chaos.websites:serve")
         await apply(self.kafka.bootstrap, replication=self.kafka.nodes)
         engine = make_engine(self.url, "tests")
         upgrade(engine)
         engine.dispose()
         for site in (*self.sites, *self.unverified):
-            self.record.write("world", **world.described(site))
+            self.record.write("world", **websites.described(site))
         self.clock()
         self._obituaries = Obituaries(self.kafka.bootstrap, "kafka", self.tell)
         for name in (*NAMES[:3], "sink"):
@@ -93,7 +93,10 @@ class Rig(House):
         kafka = self.kafka
         kafka.settings |= {"log.cleaner.enable": "false", "offsets.topic.num.partitions": "4"}
         if kafka.nodes == 1:
-            listeners = [f"PLAINTEXT://{LOOPBACK}:{kafka.ports[0]}", f"CONTROLLER://{LOOPBACK}:{kafka.controllers[0]}"]
+            listeners = [
+                f"PLAINTEXT://{LOOPBACK}:{kafka.ports[0]}",
+                f"CONTROLLER://{LOOPBACK}:{kafka.controllers[0]}",
+            ]
             advertised = listeners[:1]
             protocols = ["PLAINTEXT:PLAINTEXT", "CONTROLLER:PLAINTEXT"]
             for number, name in enumerate(NAMES):
