@@ -64,14 +64,14 @@ class Child:
         self.gone = gone
         self.life = ""
         self._started = 0.0
-        self._heard: float | None = None
+        self.heard: float | None = None
         self._complaint = ""
         self._again_at: float | None = None
         self._asking: asyncio.Task[None] | None = None
 
     def spawn(self) -> None:
         """Start it, or start it again under the same name, as a new life."""
-        self._again_at = self._heard = None
+        self._again_at = self.heard = None
         self._complaint = ""
         self._started = time.monotonic()
         self.life = new_life()
@@ -98,13 +98,13 @@ class Child:
         """Why nothing but a new process would help; empty when it may live."""
         now = time.monotonic()
         if not self.watched:
-            self._heard, self._complaint = None if self._heard is None else now, ""
+            self.heard, self._complaint = None if self.heard is None else now, ""
             return ""
         if self._complaint:
             return self._complaint
-        if self._heard is None:
+        if self.heard is None:
             return "it has said nothing since it was started" if now - self._started > MUTE else ""
-        silent = now - self._heard
+        silent = now - self.heard
         return f"it has been silent for {silent:.0f} s" if silent > self.silence else ""
 
     async def _died(self) -> None:
@@ -133,7 +133,7 @@ class Child:
                 status, said = await self._get(session, "live")
                 if started != self._started:
                     return  # the answer of the process before
-                self._heard = time.monotonic()
+                self.heard = time.monotonic()
                 self._complaint = f"it says that it is {said}" if status == 503 else ""
                 self._is_ready((await self._get(session, "ready"))[0] == 200)
         await asyncio.sleep(LOOK if self.ready else 0.1)

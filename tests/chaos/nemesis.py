@@ -113,7 +113,7 @@ class Nemesis:
         return self._rig.children[name].process
 
     async def kill(self, name: str, rng: random.Random) -> None:
-        """kill -9; the supervisor starts it again."""
+        """Kill -9; the supervisor starts it again."""
         self._process(name).send(signal.SIGKILL)
         await self._back(name)
 
@@ -179,11 +179,11 @@ class Nemesis:
         await waiting(lambda: rig.ready(name), 40)
 
     async def absent_certain(self, name: str, rng: random.Random) -> None:
-        """kill -9, reaped and published, and back after 3 sessions: others take over."""
+        """Kill -9, reaped and published, and back after 3 sessions: others take over."""
         await self._absent(name, 3 * SESSION, certain=True)
 
     async def absent(self, name: str, rng: random.Random) -> None:
-        """kill -9, and nobody says that it is dead."""
+        """Kill -9, and nobody says that it is dead."""
         await self._absent(name, 3 * SESSION, certain=False)
 
     async def visit(self, name: str, rng: random.Random) -> None:
@@ -206,8 +206,6 @@ class Nemesis:
             await asyncio.sleep(8.0)
         finally:
             await rival.stop(12.0)
-            if self._rig._obituaries is not None:
-                await asyncio.sleep(0)
             child = rig.children[name]
             if not child.process.alive:
                 child.spawn()
@@ -228,7 +226,7 @@ class Nemesis:
         return await self._broker_back(node, began)
 
     async def broker_kill(self, name: str, rng: random.Random) -> dict[str, Any]:
-        """kill -9 and a restart."""
+        """Kill -9 and a restart."""
         node, began = rng.randrange(self._rig.kafka.nodes), time.monotonic()
         await self._rig.kafka.kill(node)
         await asyncio.sleep(rng.uniform(0, 6))

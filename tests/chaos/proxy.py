@@ -81,7 +81,7 @@ class Proxy:
             while data := await reader.read(1 << 16):
                 if self.mode == "slow":
                     await asyncio.sleep(self.delay)
-                while self.mode == "half_open":  # what was on its way stays on its way
+                while self.mode == "half_open":  # noqa: ASYNC110 - what was on its way stays on its way
                     await asyncio.sleep(0.05)
                 writer.write(data)
                 await writer.drain()

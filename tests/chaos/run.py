@@ -1,6 +1,6 @@
 """One chaos run: `python -m tests.chaos.run --profile short --seed 7`. Exit code 1 when a promise was broken.
 
-A failing run can be shrunk: `--shrink` plays ever shorter parts of the same schedule and prints the shortest that fails.
+A failing run can be shrunk: `--shrink` plays ever shorter parts of its schedule and prints the shortest that fails.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ PROFILES = {
 
 async def play(folder: Path, profile: Profile, faults: list[Fault], seed: int) -> dict[str, Any]:
     """Bring the house up, let the nemesis loose, wait for quiet, write everything down."""
-    rig = Rig(folder, profile.sites, profile.nodes)
+    rig = Rig(folder, profile.sites, profile.nodes, clocked="clock" in profile.weights)
     report: dict[str, Any] = {}
     try:
         await rig.begin()

@@ -1,4 +1,4 @@
-"""The worker of the chaos runs: the production worker that tells what it remembers (SIGUSR1) or gets stuck (SIGUSR2)."""
+"""The production worker, for chaos runs: it tells what it remembers (SIGUSR1) or gets stuck (SIGUSR2)."""
 
 from __future__ import annotations
 
