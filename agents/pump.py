@@ -74,7 +74,7 @@ class Pump:
         self._slots.clear()
         now, wall = time.monotonic(), time.time()
         for head in heads:
-            ready = now + takeover_wait(head, wall, delay, dead) + random.random() * delay  # noqa: S311 - jitter
+            ready = now + takeover_wait(head, wall, delay, dead) + random.random() * delay / 2  # noqa: S311 - no burst at a takeover
             self._slots[head.site] = Slot(ready, ready)
             self._push(head.site, ready)
         self.paused = False

@@ -69,9 +69,10 @@ class Worker:
         self._background: set[asyncio.Task[None]] = set()
         me = Life(worker=settings.name, life=settings.worker_life or new_life(), state="started")
         self._name = full_name(me.worker, me.life)
-        # An event that is held (the broker is away) must not hold up a rebalance for ever. By the client id a process
-        # finds itself in the broker's list of the group.
-        more: dict[str, Any] = {"stream_wait_empty": False, "broker_client_id": self._name}
+        # An event that is held (the broker is away) must not hold up a rebalance for ever. By the client id a worker
+        # finds itself in the broker's list of the group; it is the name alone, since Kafka keeps the first client id
+        # of a static member over its restarts (measured).
+        more: dict[str, Any] = {"stream_wait_empty": False, "broker_client_id": settings.name}
         self.app = cast("WorkerApp", build_app(settings, APP_ID, WorkerApp, **more))
         self.app.worker = self
         self.failure: asyncio.Future[BaseException] | None = None
@@ -92,7 +93,7 @@ class Worker:
 
     def _vitals(self, settings: Settings) -> Vitals:
         vitals = Vitals(
-            bootstrap(self.app), APP_ID, self._name, interval=settings.heartbeat_interval,
+            bootstrap(self.app), APP_ID, settings.name, interval=settings.heartbeat_interval,
             session=settings.session_timeout, asks_group=not settings.embedded,
         )  # fmt: skip
         vitals.waiting = lambda: (
@@ -112,8 +113,8 @@ class Worker:
     async def start(self) -> None:
         """Start reading and, once everything is recovered, crawling."""
         self.failure = asyncio.get_running_loop().create_future()
-        await self.reader.start()
-        await self.lives.start()  # before the group is joined: an older process of this name ends first
+        # Lives before the group is joined: an older process of this name ends first.
+        await asyncio.gather(self.reader.start(), self.lives.start())
         self.vitals.start()
         self.app.finalize()
         await self.app.start()

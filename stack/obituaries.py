@@ -11,8 +11,9 @@ from aiokafka.errors import KafkaError
 from models.lives import TOPIC, Life
 from stack.process import Say
 
-PATIENCE = 1.0
-"""Seconds that a restart waits for the broker to have it; it is sent all the same when the broker is slower."""
+PATIENCE = 0.2
+"""Seconds that a restart waits for the broker to have it; it is sent all the same when the broker is slower, and the
+new process needs longer than that before it reads the topic."""
 
 
 class Obituaries:

@@ -35,8 +35,9 @@ def figures(history: History) -> dict[str, Any]:
         for calm in (True, False):
             own, others = takeovers(history, what, calm=calm)
             name = what + ("_alone" if calm else "")
-            found[f"takeover_{name}"] = spread(own)
-            found[f"others_pause_{name}"] = spread(others)
+            if own or others:
+                found[f"takeover_{name}"] = spread(own)
+                found[f"others_pause_{name}"] = spread(others)
     found["broker_back"] = spread(broker_recoveries(history))
     for field in ("drained", "restarted"):
         values = [line.data[field] for line in history.of("nemesis") if line.get(field) is not None]

@@ -81,6 +81,7 @@ class Rig(House):
         engine.dispose()
         for site in (*self.sites, *self.unverified):
             self.record.write("world", **websites.described(site))
+        (self.folder / "commands.jsonl").touch()
         self.clock()
         self._obituaries = Obituaries(self.kafka.bootstrap, "kafka", self.tell)
         for name in (*NAMES[:3], "sink"):
