@@ -14,6 +14,8 @@ from stack.process import Say
 PATIENCE = 0.2
 """Seconds that a restart waits for the broker to have it; it is sent all the same when the broker is slower, and the
 new process needs longer than that before it reads the topic."""
+AGAIN = 2.0
+"""Seconds between tries while the broker is away."""
 
 
 class Obituaries:
@@ -24,6 +26,7 @@ class Obituaries:
         self._options = {"max_batch_size": 1} if kind == "tansu" else {}
         self._say = say
         self._producer: AIOKafkaProducer | None = None
+        self._connecting = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def publish(self, worker: str, life: str) -> None:
@@ -34,15 +37,24 @@ class Obituaries:
         await asyncio.wait({task}, timeout=PATIENCE)
 
     async def _send(self, said: Life) -> None:
-        try:
+        """Until the broker has it. Without it the next owner waits for the request that may be open."""
+        while True:
+            try:
+                producer = await self._connected()
+                await producer.send_and_wait(TOPIC, said.model_dump_json().encode(), partition=0)
+            except (KafkaError, OSError) as error:
+                self._say("licet", f"the death of {said.worker} is not published yet: {type(error).__name__}")
+                await asyncio.sleep(AGAIN)
+            else:
+                return
+
+    async def _connected(self) -> AIOKafkaProducer:
+        async with self._connecting:
             if self._producer is None:
                 producer = AIOKafkaProducer(bootstrap_servers=self._bootstrap, acks="all", **self._options)
                 await producer.start()
                 self._producer = producer
-            await self._producer.send_and_wait(TOPIC, said.model_dump_json().encode(), partition=0)
-        except (KafkaError, OSError) as error:
-            # without it the next owner waits for the request that may be open, as after any death
-            self._say("licet", f"the death of {said.worker} could not be published: {error!r}")
+            return self._producer
 
     async def close(self) -> None:
         """Give up what has not been sent."""
