@@ -17,7 +17,7 @@ from commands import jobs, staff, views
 from commands.database import migrate
 from commands.options import in_one_sentence, settings_for
 from commands.robots import robots
-from commands.stack import kafka, up
+from commands.stack import kafka, keep, up
 from commands.topics import topics
 from crawler.fetch.network import Network
 from crawler.rules.site import Policy
@@ -71,7 +71,7 @@ def sink(config: Path | None) -> None:
     sys.exit(run_sink(settings_for(config)))
 
 
-for command in (migrate, robots, topics, kafka, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
+for command in (migrate, robots, topics, kafka, keep, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
     licet.add_command(command)
 
 

@@ -46,9 +46,13 @@ class Lives:
         await self._heard.wait()
 
     async def _announce(self) -> int:
-        async with AIOKafkaProducer(bootstrap_servers=self._bootstrap, acks="all") as producer:
+        producer = AIOKafkaProducer(bootstrap_servers=self._bootstrap, acks="all")
+        try:
+            await producer.start()
             sent = await producer.send_and_wait(TOPIC, self._me.model_dump_json().encode(), partition=0)
             return int(sent.offset)
+        finally:
+            await producer.stop()
 
     async def stop(self) -> None:
         """Stop listening."""
@@ -76,8 +80,8 @@ class Lives:
 
     async def _read(self) -> None:
         consumer = AIOKafkaConsumer(bootstrap_servers=self._bootstrap, enable_auto_commit=False)
-        await consumer.start()
         try:
+            await consumer.start()
             consumer.assign([PARTITION])
             # not `seek_to_beginning`, which races with the client's own reset to the end
             consumer.seek(PARTITION, (await consumer.beginning_offsets([PARTITION]))[PARTITION])

@@ -19,6 +19,7 @@ from models.settings import Settings
 
 log = logging.getLogger(__name__)
 
+REPEAT = 10.0
 LEAVE = 20.0
 """Seconds to stop in. With the broker away Faust can wait for ever for what nobody will answer."""
 
@@ -126,8 +127,29 @@ async def _crashed(app: faust.App) -> None:
     log.critical("Faust stopped: %s", app.crash_reason)
 
 
+class News(logging.Filter):
+    """In an outage aiokafka says the same several times a second (measured): each sentence once in ten seconds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._said: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is news."""
+        if not record.name.startswith("aiokafka"):
+            return True
+        sentence = str(record.msg)  # the sentence before its values: a closed list, so this stays small
+        last, self._said[sentence] = self._said.get(sentence, 0.0), record.created
+        if record.created - last >= REPEAT:
+            return True
+        self._said[sentence] = last
+        return False
+
+
 def configure_logging(level: str) -> None:
     """One line an event, to standard error; what repeats without news is left out."""
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(News())
     for name in ("aiokafka", "alembic", "faust", "mode"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

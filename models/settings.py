@@ -143,6 +143,11 @@ class Settings(BaseModel):
         return self.worker_name or f"{socket.gethostname()}-{os.getpid()}"
 
     @property
+    def silence(self) -> float:
+        """Seconds without a word after which a supervisor ends a process: before its sites are somebody else's."""
+        return max(5.0, self.session_timeout / 2)
+
+    @property
     def embedded(self) -> bool:
         """Whether the broker is Tansu: then `producer_max_batch_size=1`, and no instance id."""
         return self.broker_kind == "tansu"

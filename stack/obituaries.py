@@ -52,7 +52,11 @@ class Obituaries:
         async with self._connecting:
             if self._producer is None:
                 producer = AIOKafkaProducer(bootstrap_servers=self._bootstrap, acks="all", **self._options)
-                await producer.start()
+                try:
+                    await producer.start()
+                except BaseException:
+                    await producer.stop()
+                    raise
                 self._producer = producer
             return self._producer
 

@@ -176,16 +176,12 @@ class Supervisor:
                 "LICET_METRICS_HOST": LOOPBACK,
                 "LICET_METRICS_PORT": str(port),
             }
-            child = Child(name, self.commands[role], env, port, self.say, silence=self._silence())
+            child = Child(name, self.commands[role], env, port, self.say, silence=self.settings.silence)
             if role == "worker":
                 child.gone = self._obituaries.publish
             self.children.append(child)
             child.spawn()
         self._write()
-
-    def _silence(self) -> float:
-        """Half a session: a worker that stands still is dead before its sites are somebody else's."""
-        return max(5.0, self.settings.session_timeout / 2)
 
     def _environment(self, *, database: bool) -> dict[str, str]:
         """What a child is told; it wins over any file that the child reads too."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import sys
 import tempfile
 import time
@@ -175,6 +176,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--shrink", action="store_true")
     given = parser.parse_args()
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # the driver's own clients in an outage are no news
     seed = given.seed if given.seed is not None else int(time.time())
     base = PROFILES[given.profile]
     profile = Profile(given.seconds or base.seconds, given.sites or base.sites, base.weights, base.every, base.nodes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -11,12 +12,19 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from models.lives import NAME_TAKEN
+from models.settings import Settings
 from stack.child import Child
 from stack.errors import StackError
+from stack.kafka import Kafka
+from stack.keeper import keep
 from stack.net import free_port
+from stack.tansu import Tansu
+from stack.topics_admin import apply
+from tests.conftest import until
 
 pytestmark = pytest.mark.stack
 WORKER = (sys.executable, str(Path(__file__).with_name("worker.py")))
@@ -92,6 +100,32 @@ async def test_F10_a_worker_that_never_says_anything_is_ended(monkeypatch: pytes
     async with watched("mute") as w:
         await w.until(lambda: bool(w.gone))
         assert any("it has said nothing since it was started" in line for line in w.said)
+
+
+async def test_one_kept_process_is_started_again_and_leaves_with_its_keeper(broker: Kafka | Tansu) -> None:
+    await apply(broker.bootstrap)
+    said: list[str] = []
+    port = free_port()
+    settings = Settings(kafka=(broker.bootstrap,), broker_kind=broker.kind, worker_name="kept", metrics_port=port)
+    env = {**os.environ, "TEST_WORKER": "", "LICET_METRICS_PORT": str(port)}
+    keeping = asyncio.create_task(
+        keep("worker", settings, command=WORKER, environ=env, say=lambda _n, line: said.append(line))
+    )
+    lives: list[str] = []
+
+    def told() -> list[str]:
+        return [json.loads(line.removeprefix("told "))["LICET_WORKER_LIFE"] for line in said if "told " in line]
+
+    try:
+        await until(lambda: len(told()) == 1)
+        os.kill(next(p.pid for p in psutil.Process().children() if WORKER[1] in p.cmdline()), signal.SIGKILL)
+        await until(lambda: len(told()) == 2)
+        lives = told()
+    finally:
+        keeping.cancel()
+        await asyncio.gather(keeping, return_exceptions=True)
+    assert len(set(lives)) == 2
+    assert "left in order" in said
 
 
 async def test_a_worker_whose_name_was_taken_is_not_started_again() -> None:
