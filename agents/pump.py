@@ -62,6 +62,8 @@ class Pump:
         self.epoch = 0
         """Counts ownerships: a step that began in another epoch sends nothing more."""
         self.paused = True
+        self.sure: Callable[[], bool] = lambda: True
+        """Whether the broker said not long ago that this worker is a member: only then is anything sent or told."""
         self._hold_until = 0.0
 
     def start(self, heads: Iterable[Head], delay: float, dead: Callable[[str], bool] = lambda _worker: False) -> None:
@@ -162,6 +164,7 @@ class Pump:
             and self._heap[0][0] <= now
             and now >= self._hold_until
             and not self.paused
+            and self.sure()
             and len(self._tasks) < MAX_FLYING
         ):
             _, _, site = heapq.heappop(self._heap)
@@ -183,7 +186,7 @@ class Pump:
 
     async def _step(self, site: str, slot: Slot, epoch: int) -> None:
         def still_ours() -> bool:
-            return epoch == self.epoch and not self.paused and time.monotonic() >= slot.ready
+            return epoch == self.epoch and not self.paused and self.sure() and time.monotonic() >= slot.ready
 
         try:
             done = await self._stepper.step(site, still_ours)

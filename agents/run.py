@@ -111,7 +111,7 @@ async def _watch(service: Service, told: asyncio.Event) -> int:
     done, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in rest:
         task.cancel()
-    if service.failure.done() and isinstance(service.failure.result(), NameTaken):
+    if tasks[1] in done and isinstance(service.failure.result(), NameTaken):
         return NAME_TAKEN
     return 0 if tasks[0] in done else 1
 

@@ -21,7 +21,7 @@ from agents.metrics import REBALANCES
 from agents.post import Post
 from agents.pump import Pump
 from agents.reader import Reader
-from agents.runtime import build_app, raw_topic
+from agents.runtime import App, build_app, raw_topic
 from agents.site import Mailbox
 from agents.sites import Sites
 from agents.step import Stepper
@@ -40,7 +40,7 @@ APP_ID = "licet-worker"
 MAILBOX = "site-mailbox"
 
 
-class WorkerApp(faust.App):
+class WorkerApp(App):
     """Faust's app with two hooks of ours. `worker` is set once, before it starts."""
 
     worker: Worker
@@ -75,6 +75,7 @@ class Worker:
         more: dict[str, Any] = {"stream_wait_empty": False, "broker_client_id": settings.name}
         self.app = cast("WorkerApp", build_app(settings, APP_ID, WorkerApp, **more))
         self.app.worker = self
+        self.app.on_passed_over = self._fail
         self.failure: asyncio.Future[BaseException] | None = None
         self.memory = Memory(self.app, self._partitions, self._fail)
         post = Post(self.app, self._partitions)
@@ -84,7 +85,7 @@ class Worker:
         stepper = Stepper(self.sites, self.fetcher, self.reader, policy, self._name)
         self.pump = Pump(stepper, settings.heartbeat_interval, self._caught_up)
         # After an outage of the broker, suspensions that wait in the mailbox are heard before the next request (E25).
-        stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay))
+        stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay, 2 * settings.heartbeat_interval + 1.0))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
         self._agents(Intake(post))
@@ -145,6 +146,10 @@ class Worker:
     def _owned(self) -> set[int]:
         return {tp.partition for tp in self.app.assignor.assigned_actives() if tp.topic == MAILBOX}
 
+    def _heard_topics(self) -> list[TopicPartition]:
+        heard = {MAILBOX, *intake.type_of_topic}
+        return [TopicPartition(*tp) for tp in self.app.assignor.assigned_actives() if tp.topic in heard]
+
     async def _find_ends(self, owned: set[int], generation: int) -> None:
         """Where each mailbox ends now: a site waits until it has heard everything up to there (E25)."""
         while generation == self._generation:
@@ -187,7 +192,7 @@ class Worker:
         await self.pump.stop()
 
     def _fail(self, error: BaseException) -> None:
-        """The process must end: a lost write (memory is ahead of the log), or its name was taken."""
+        """The process must end: a lost write (memory is ahead of the log), events passed over, its name taken."""
         log.critical("the worker stops: %s", error)
         self.pump.paused = True
         if self.failure is not None and not self.failure.done():
