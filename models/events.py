@@ -222,6 +222,10 @@ class PageFetched(Fact):
     text_cut: bool = False
     pairs: tuple[dict[str, str], ...]
     facts: tuple[dict[str, Any], ...]
+    frame: tuple[str, ...] = ()
+    """Visible lines around the text that may hold facts (footer, hours); the site's text keeps each once."""
+    menu: tuple[str, ...] = ()
+    """Lines that are links alone; the site's text leaves them out."""
     signals: dict[str, str] = Field(default_factory=dict)
     noindex: bool = False
     etag: str | None = None

@@ -29,6 +29,7 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
         id=ids.page_id(answer.job.id, url), at=response.ended_at, site=site, crawl=answer.job.id, url=url,
         title=reading.title[:500], description=reading.description[:1000], language=reading.language, text=text,
         text_cut=len(text) < len(reading.markdown), pairs=tuple(pairs), facts=tuple(_within(list(reading.facts))),
+        frame=tuple(_within(list(reading.frame))), menu=tuple(_within(list(reading.menu))),
         signals={**_from_robots(answer), **read.signals}, noindex=read.noindex, etag=response.header("ETag"),
         last_modified=response.header("Last-Modified"), sha256=read.sha256, encoding=reading.encoding,
     )  # fmt: skip
