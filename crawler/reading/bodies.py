@@ -30,8 +30,8 @@ def read_page(response: Response, url: str, token: str) -> PageRead:
         nofollow=said.nofollow,
         signals={f"{signal.source}:{signal.name}": signal.value for signal in signals(response, reading.metas)},
         sha256=digest,
-        fingerprint=digest[:16],
-        thin=len(reading.markdown) < 40,
+        fingerprint=reading.fingerprint,
+        thin=reading.thin,
     )
 
 

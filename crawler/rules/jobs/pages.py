@@ -10,6 +10,7 @@ from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import close, counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, done_with, waiting, with_chunk
 from crawler.rules.jobs.handing import handed_on
+from crawler.rules.likeness import is_known
 from crawler.rules.site import Change, Frontier, Site, with_job
 from crawler.rules.urls import Reason, UrlRefused, admitted, canonical, host_of
 from models.page import PageRead
@@ -142,7 +143,7 @@ def _kept_or_not(answer: Answer, read: PageRead) -> Outcome:
         return Outcome.NOINDEX  # C09
     if read.thin:
         return Outcome.THIN
-    if read.fingerprint and read.fingerprint in answer.frontier.fingerprints:
+    if read.fingerprint and is_known(read.fingerprint, answer.frontier.fingerprints):
         return Outcome.DUPLICATE
     return Outcome.OK
 
