@@ -16,6 +16,7 @@ from agents.worker import Worker
 from commands import jobs, staff, views
 from commands.database import migrate
 from commands.options import in_one_sentence, settings_for
+from commands.read import read
 from commands.robots import robots
 from commands.stack import kafka, up
 from commands.topics import topics
@@ -71,7 +72,7 @@ def sink(config: Path | None) -> None:
     sys.exit(run_sink(settings_for(config)))
 
 
-for command in (migrate, robots, topics, kafka, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
+for command in (migrate, read, robots, topics, kafka, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
     licet.add_command(command)
 
 

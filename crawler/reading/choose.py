@@ -50,7 +50,7 @@ def choose(tree: Tree, regions: Regions, answers: set[int]) -> Choice:
     """Choose the page's text; `answers` are blocks of pairs, which are kept."""
     never = forbidden(tree, regions)
     found, page = rows(tree, regions, never)
-    lengths = [len(block.text.split()) for block in tree.blocks]
+    lengths = [block.text.count(" ") + 1 for block in tree.blocks]
     score = weights.score
     raw = [score(row[0], row[1][0], page, row[1][1], row[1][2]) if row else DROPPED for row in found]
     scores = [1 / (1 + exp(-value)) for value in smoothed(raw, lengths)]

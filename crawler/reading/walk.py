@@ -40,6 +40,10 @@ _DIALOG, _HIDDEN, _LINK = int(Mark.DIALOG), int(Mark.HIDDEN), int(Mark.LINK)
 _ROOTS = frozenset(("html", "body", "head"))
 _PLAIN = frozenset(("span", "b", "i", "em", "strong", "small", "img", "font", "u", "time", "sup", "sub", "code", "cite", "input"))
 _BREAK = "\0"  # never in a parsed document: the parser replaces NUL
+_TELLING = frozenset(
+    ("id", "role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
+     "data-target", "for")
+)  # fmt: skip
 _PANEL = ("aria-controls", "data-bs-target", "data-target", "for")
 
 
@@ -76,7 +80,12 @@ class _Walker:
         while node is not None:
             tag = node.tag
             if tag == "-text":
-                text(node.text_content or "")
+                content = node.text_content
+                if not content or content.isspace():  # more than half of all text nodes
+                    if self.buffer:
+                        self.buffer.append(" ")
+                elif not self.in_head:
+                    text(content)
             elif tag and tag not in SKIPPED and tag[0] not in "-!":
                 ends = tag not in plain and enter(node, tag)
                 child = node.child
@@ -96,14 +105,10 @@ class _Walker:
                 node = node.next if path else None
 
     def text(self, text: str) -> None:
-        if text.isspace():  # more than half of all text nodes
-            if self.buffer:
-                self.buffer.append(" ")
-        elif not self.in_head:
-            self.buffer.append(text)
-            if self.anchor is not None:
-                self.linked += len(text.strip())
-                self.anchor_text.append(text)
+        self.buffer.append(text)
+        if self.anchor is not None:
+            self.linked += len(text.strip())
+            self.anchor_text.append(text)
 
     def script(self, node: LexborNode) -> None:
         if "ld+json" in (node.attributes.get("type") or "").lower():
@@ -154,7 +159,7 @@ class _Walker:
             name = _name(attributes)
             if tag not in _ROOTS:
                 marks |= marks_of(name) if name else 0
-                if len(attributes) > 1 or "id" in attributes or not name:
+                if not _TELLING.isdisjoint(attributes):  # most other attributes are data-* and the like
                     marks |= _attribute_marks(attributes)
                     self.note(attributes)
                     if attributes.get("role") == "heading" and tag not in HEADINGS:
@@ -181,7 +186,7 @@ class _Walker:
         href = attributes.get("href")
         if self.buffer and self.anchors:
             self.buffer.append(" ")  # a row of links: "Home" and "News" are two words
-        if len(attributes) > 1:
+        if not _TELLING.isdisjoint(attributes):
             self.note(attributes)
         if href is None:
             return
