@@ -6,6 +6,7 @@ import logging
 import os
 
 from crawler.reading.bodies import PAGE_READER, read_page, read_robots, read_sitemap
+from crawler.reading.marks import read_marks
 from crawler.reading.pool import ParseLimit, Readers, ReadingFailed
 from crawler.rules.jobs import Send
 from crawler.rules.jobs.answer import Read
@@ -55,6 +56,9 @@ class Reader:
         if plan.request.kind is Kind.PAGE:
             token = self._profile.identity.token
             return await self._readers.run(read_page, response.body, response.headers, plan.request.url, token)
+        if plan.request.kind is Kind.HOMEPAGE_PROOF and self._profile.proofs.page is not None:
+            name = self._profile.proofs.page.meta
+            return await self._readers.run(read_marks, response.body, response.header("Content-Type"), name)
         if plan.request.kind is Kind.SITEMAP:
             formats = tuple(self._profile.discovery.sitemap_formats)
             if len(response.body) <= SMALL:

@@ -52,7 +52,7 @@ class _Found:
         return len(self.locs) + len(self.children) >= MAX_ENTRIES
 
 
-class _Stop(Exception):  # noqa: N818 - ends the parse, never leaves this module
+class _Stop(Exception):
     """Reading has found a reason to stop."""
 
 

@@ -23,7 +23,7 @@ from models.events import Fact
 from models.settings import Settings
 from stack import topics_admin
 from stack.tansu import Tansu
-from tests.sink.histories import SITE, apply, dump, history
+from tests.sink.histories import SITE, apply, dump, history, topic_of
 
 pytestmark = pytest.mark.stack
 
@@ -70,7 +70,7 @@ async def publish(settings: Settings, facts: list[Fact], poison: list[bytes | No
     producer = AIOKafkaProducer(bootstrap_servers=settings.require_kafka(), max_batch_size=1)
     await producer.start()
     for fact in facts:
-        topic = "page-fetched" if isinstance(fact, events.PageFetched | events.UrlNamed) else "site-events"
+        topic = topic_of(fact)
         await producer.send_and_wait(topic, events.dump(fact), key=SITE.encode(), partition=partition)
         if poison:
             await producer.send_and_wait("site-events", poison.pop(), key=b"\xff", partition=partition)
@@ -91,7 +91,7 @@ async def letters(settings: Settings) -> list[dict[str, bytes]]:
 async def committed(settings: Settings) -> int:
     """How many records the sink's group has left behind, over both topics."""
     partition = ids.partition_of(SITE, topics.by_name()["site-events"].partitions)
-    pairs = [TopicPartition(name, partition) for name in ("site-events", "page-fetched")]
+    pairs = [TopicPartition(name, partition) for name in ("site-events", "page-fetched", "pages-listed")]
     consumer = AIOKafkaConsumer(bootstrap_servers=settings.require_kafka(), group_id=APP_ID, enable_auto_commit=False)
     await consumer.start()
     consumer.assign(pairs)
