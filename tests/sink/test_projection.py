@@ -171,8 +171,8 @@ def test_E25_an_erasure_takes_the_content_and_leaves_the_audit(engine: Engine) -
     before = dump(engine)
     _erase(engine, START + 500)
     after = dump(engine)
-    assert {name for name in before if after[name] != before[name]} == {"pages", "pairs", "urls", "erasures"}
-    assert after["pages"] == after["pairs"] == after["urls"] == []
+    assert {name for name in before if after[name] != before[name]} == {"pages", "pairs", "urls", "listings", "erasures"}
+    assert after["pages"] == after["pairs"] == after["urls"] == after["listings"] == []
 
 
 def test_E25_a_replay_does_not_bring_erased_content_back(engine: Engine) -> None:
