@@ -82,7 +82,7 @@ def history() -> list[Fact]:
         events.Suspended(id="x1", at=START + 70, site=SITE, by="ann", reason="asked by mail"),
         events.Resumed(id="x2", at=START + 80, site=SITE, by="bob", reason="settled"),
         *[
-            kind(id=f"y{n}", at=START + 81 + number, site=SITE, by="bob", reason="so")
+            kind(id=f"y{n}", at=START + 81 + n, site=SITE, by="bob", reason="so")
             for n, kind in enumerate((events.Blocked, events.Unblocked, events.Listed, events.Unlisted))
         ],
         events.SiteConfirmed(id="c1", at=START + 9, by="carl", **own),
