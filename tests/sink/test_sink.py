@@ -134,7 +134,7 @@ async def test_F21_the_database_is_away_then_back(settings: Settings, engine: En
     assert not sink.health.ready
     assert await committed(settings) == 0
     closed.open()
-    await sink.until(lambda: len(dump(engine)["events"]) == 20 and len(dump(engine)["pages"]) == 3)
+    await sink.until(lambda: len(dump(engine)["events"]) == 31 and len(dump(engine)["pages"]) == 3)
     await sink.until(lambda: sink.health.ready)
     await sink.stop()
     assert await letters(settings) == []
@@ -156,7 +156,7 @@ async def test_F35_a_sink_that_stops_while_the_database_is_away_acknowledges_not
     assert await committed(settings) == 0
     closed.open()
     other = Running(settings)
-    await other.until(lambda: len(dump(engine)["events"]) == 20 and len(dump(engine)["pages"]) == 3)
+    await other.until(lambda: len(dump(engine)["events"]) == 31 and len(dump(engine)["pages"]) == 3)
     await other.stop()
 
 
