@@ -43,6 +43,10 @@ mutants: $(VENV)/dev.stamp ## Break each rule on purpose; each break must make a
 bench: $(VENV)/dev.stamp ## Measure; ratios and medians of one run, on this machine.
 	@$(BIN)/python -m bench $(ARGS)
 
+fuzz: $(VENV)/dev.stamp ## Fuzz what reads strangers' bytes: make fuzz ARGS=20, or ARGS="robots 600".
+	@$(PIP) --editable '.[fuzz]'
+	@$(BIN)/python -m tools.fuzz $(ARGS)
+
 eval: $(VENV)/dev.stamp ## Score the reading: make eval DATA=folder-of-the-evaluation-data
 	@$(PIP) --editable '.[eval]'
 	@$(BIN)/python tools/eval.py $(DATA)

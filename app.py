@@ -13,10 +13,15 @@ from agents.health import Health
 from agents.run import run_service
 from agents.sink import Sink
 from agents.worker import Worker
-from commands import database, jobs, stack, topics
+from commands import jobs, staff, views
+from commands.database import migrate
+from commands.options import in_one_sentence, settings_for
+from commands.robots import robots
+from commands.stack import kafka, up
+from commands.topics import topics
 from crawler.fetch.network import Network
 from crawler.rules.site import Policy
-from models.settings import Settings, SettingsError, load
+from models.settings import Settings
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -37,12 +42,11 @@ def run_worker(settings: Settings, network: Network) -> int:
 
 def run_sink(settings: Settings) -> int:
     """Run the sink until it is told to stop; the process's exit code."""
-    versions.check()
     health = Health(settings.metrics_host, settings.metrics_port)
     return run_service(lambda: Sink(settings, health), health, settings)
 
 
-@click.group()
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="Configuration file (licet.yaml).")
 @click.version_option(package_name="licet")
 @click.pass_context
@@ -53,29 +57,27 @@ def licet(context: click.Context, config: Path | None) -> None:
 
 @licet.command()
 @click.pass_obj
+@in_one_sentence
 def worker(config: Path | None) -> None:
-    """Run a worker: read commands, keep each site's memory, make the requests."""
-    sys.exit(run_worker(load(config), Network()))
+    """Run a worker: hear commands, keep each site's memory, make the requests."""
+    sys.exit(run_worker(settings_for(config), Network()))
 
 
 @licet.command()
 @click.pass_obj
+@in_one_sentence
 def sink(config: Path | None) -> None:
     """Run the sink: write facts and texts to PostgreSQL."""
-    sys.exit(run_sink(load(config)))
+    sys.exit(run_sink(settings_for(config)))
 
 
-for command in (*database.COMMANDS, *jobs.COMMANDS, *stack.COMMANDS, *topics.COMMANDS):
+for command in (migrate, robots, topics, kafka, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
     licet.add_command(command)
 
 
 def main() -> None:
-    """The command line; a configuration mistake is one sentence and exit code 2."""
-    try:
-        licet(standalone_mode=True)
-    except SettingsError as error:
-        click.echo(f"licet: {error}", err=True)
-        sys.exit(2)
+    """The command line."""
+    licet()
 
 
 if __name__ == "__main__":

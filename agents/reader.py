@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 
-from crawler.reading.bodies import PAGE_READER, read_page, read_robots, read_sitemap
+from crawler.reading.bodies import PRELOAD, read_page, read_robots, read_sitemap
 from crawler.reading.marks import read_marks
 from crawler.reading.pool import ParseLimit, Readers, ReadingFailed
 from crawler.rules.jobs import Send
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 
 SMALL = 64 * 1024
 """Bytes up to which robots.txt and sitemaps are read in the worker itself; larger ones go to a child."""
+RETRIES = (1.0, 5.0, 15.0)
+"""Seconds between tries when no child process can be started."""
 
 
 class Reader:
@@ -30,7 +33,7 @@ class Reader:
 
     async def start(self) -> None:
         """Start the children, as many as the machine has processors."""
-        self._readers = Readers(size=max(1, os.cpu_count() or 1), preload=PAGE_READER)
+        self._readers = Readers(size=max(1, os.cpu_count() or 1), preload=PRELOAD)
 
     async def close(self) -> None:
         """End the children."""
@@ -39,31 +42,40 @@ class Reader:
 
     async def read(self, plan: Send, response: Response) -> Read:
         """The body of a complete answer, read; None where there is nothing to read."""
-        try:
-            if plan.request.kind is Kind.ROBOTS:
-                return await self._robots(plan, response)
-            if response.outcome is not Outcome.OK:
-                return None
-            return await self._body(plan, response)
-        except ParseLimit as error:
-            return Unread(str(error) or "the document is too much for the reader")
-        except ReadingFailed as error:
-            log.exception("reading %s failed", plan.request.url)
-            return Unread(f"reading failed: {error}")
+        for wait in (*RETRIES, None):
+            try:
+                return await self._read(plan, response)
+            except ParseLimit as error:
+                return Unread(str(error) or "the document is too much for the reader")
+            except ReadingFailed as error:
+                log.exception("reading %s failed", plan.request.url)
+                return Unread(f"reading failed: {error}")
+            except RuntimeError as error:  # no process to be had: the machine's trouble, not the page's
+                log.warning("%s; %s waits", error, plan.request.url)
+                if wait is None:
+                    return Unread(f"no process to read with: {error}")
+                await asyncio.sleep(wait)
+        return None
+
+    async def _read(self, plan: Send, response: Response) -> Read:
+        if plan.request.kind is Kind.ROBOTS:
+            return await self._robots(plan, response)
+        if response.outcome is not Outcome.OK:
+            return None
+        return await self._body(plan, response)
 
     async def _body(self, plan: Send, response: Response) -> Read:
         assert self._readers is not None
         if plan.request.kind is Kind.PAGE:
             token = self._profile.identity.token
-            return await self._readers.run(read_page, response.body, response.headers, plan.request.url, token)
+            return await self._readers.run(read_page, response, plan.request.url, token)
         if plan.request.kind is Kind.HOMEPAGE_PROOF and self._profile.proofs.page is not None:
             name = self._profile.proofs.page.meta
             return await self._readers.run(read_marks, response.body, response.header("Content-Type"), name)
         if plan.request.kind is Kind.SITEMAP:
-            formats = tuple(self._profile.discovery.sitemap_formats)
             if len(response.body) <= SMALL:
-                return read_sitemap(response.body, formats)
-            return await self._readers.run(read_sitemap, response.body, formats)
+                return read_sitemap(response.body, plan.host, self._profile)
+            return await self._readers.run(read_sitemap, response.body, plan.host, self._profile)
         return None
 
     async def _robots(self, plan: Send, response: Response) -> Read:

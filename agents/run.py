@@ -20,8 +20,13 @@ log = logging.getLogger(__name__)
 class Service(Protocol):
     """What worker and sink have in common."""
 
-    app: faust.App
-    failure: asyncio.Future[BaseException] | None
+    @property
+    def app(self) -> faust.App:
+        """The Faust app."""
+
+    @property
+    def failure(self) -> asyncio.Future[BaseException] | None:
+        """Done when the service can no longer work; None before it is started."""
 
     async def start(self) -> None:
         """Start; returns when running."""
@@ -99,5 +104,5 @@ async def _crashed(app: faust.App) -> None:
 def configure_logging(level: str) -> None:
     """One line an event, to standard error; what repeats without news is left out."""
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for name in ("aiokafka", "faust", "mode", "kafka"):
+    for name in ("aiokafka", "alembic", "faust", "mode"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

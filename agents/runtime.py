@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 from typing import Any, cast
 
 import faust
 
+from agents import versions
 from models.settings import Settings
 
 
 def faust_settings(settings: Settings, app_id: str) -> dict[str, Any]:
-    """Keyword arguments for `faust.App(app_id, ...)`.
+    """Keyword arguments for `faust.App(app_id, ...)`; raises when a pinned library is another one.
 
     Nothing is served over HTTP: `web_enabled=False` is enough inside a process of our own, and Faust's command
     line, which would start the server all the same, is not used (`agents.health` serves instead).
     """
+    versions.check()
     found: dict[str, Any] = {
         "id": app_id,
         "broker": [f"kafka://{address}" for address in settings.require_kafka().split(",")],
@@ -67,27 +68,3 @@ def raw_topic(app: faust.App, *names: str) -> faust.Topic:
     """Topics whose keys and values stay bytes: what cannot be decoded is ours to handle, not the framework's."""
     raw: dict[str, Any] = {"key_type": bytes, "value_type": bytes, "key_serializer": "raw", "value_serializer": "raw"}
     return cast("faust.Topic", app.topic(*names, **raw))
-
-
-async def serve(app: faust.App, stop: asyncio.Event) -> None:
-    """Run the app in this loop until `stop` is set. Raises the reason when it stopped by itself.
-
-    Faust's own worker command is not used: it starts the web server whatever the settings say (measured).
-    """
-    app.finalize()
-    waiting = asyncio.ensure_future(stop.wait())
-    try:
-        await app.start()
-        ended = asyncio.ensure_future(app.wait_until_stopped())
-        await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
-        ended.cancel()
-        crashed = app.crash_reason
-    finally:
-        waiting.cancel()
-        await app.stop()
-    if not stop.is_set():
-        raise AppStoppedError(f"{app.conf.id} stopped by itself: {crashed!r}")
-
-
-class AppStoppedError(RuntimeError):
-    """A Faust app stopped although nobody asked it to; a supervisor starts the process again."""

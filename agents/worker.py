@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import faust
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
 
 from agents.health import Health
 from agents.intake import Intake
@@ -128,14 +127,16 @@ class Worker:
         """Where each mailbox ends now: a site waits until it has heard everything up to there (E25)."""
         while generation == self._generation:
             try:
-                ends = await mailbox_ends(self.app, owned)
-            except KafkaError as error:
-                log.warning("the ends of the mailboxes are not known yet (%s)", error)
+                async with asyncio.timeout(10.0):
+                    ends = await mailbox_ends(self.app, owned)
+            except Exception as error:  # noqa: BLE001 - without the ends nothing may be sent: ask until they come
+                log.warning("the ends of the mailboxes are not known yet: %r", error)
                 await asyncio.sleep(1.0)
                 continue
             if generation == self._generation:
                 self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
                 self._health.set_ready(True)
+                log.info("mailboxes to hear first: %s", self._behind or "none")
             return
 
     def _may_run(self, site: str) -> bool:

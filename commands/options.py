@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 import click
 
@@ -45,13 +45,6 @@ def in_one_sentence(command: Callable[P, R]) -> Callable[P, R]:
     return wrapped
 
 
-def config_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--config FILE`; LICET_CONFIG and `licet.yaml` are looked at by `models.settings.load` itself."""
-    return click.option(
-        "--config", type=click.Path(path_type=Path, dir_okay=False), help="Configuration file (YAML)."
-    )(command)
-
-
 def settings_for(config: Path | None, **options: object) -> Settings:
-    """The settings of this command, its own options strongest."""
+    """The settings of this command: its own options, then what `licet --config` named, and so on."""
     return load(config, None, **options)

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from commands.options import config_option, in_one_sentence, settings_for
+from commands.options import in_one_sentence, settings_for
 from stack.errors import StackError
 from stack.folder import Folder
 from stack.kafka import Kafka
@@ -24,11 +24,11 @@ KAFKA_PORT = 9092
 
 
 @click.command()
-@config_option
 @click.option("--data", type=FOLDER, help="The folder of this stack.  [default: var]")
 @click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many workers.")
 @click.option("--kafka", help="Your own broker (host:port, ...) instead of the embedded one.")
 @click.option("--database", help="Your own PostgreSQL (URL; with a password better in LICET_DATABASE_URL).")
+@click.pass_obj
 @in_one_sentence
 def up(config: Path | None, data: Path | None, workers: int, kafka: str | None, database: str | None) -> None:
     """Start a stack with workers and sink and keep it in the foreground.
@@ -42,8 +42,8 @@ def up(config: Path | None, data: Path | None, workers: int, kafka: str | None, 
 
 
 async def _up(stack: Supervisor) -> None:
+    await stack.start()  # when it fails, or is interrupted, it has stopped everything itself
     try:
-        await stack.start()
         await stack.wait()
     finally:
         stack.say("licet", "stopping")
@@ -52,29 +52,25 @@ async def _up(stack: Supervisor) -> None:
 
 
 @click.command()
-@click.option(
-    "--nodes", type=click.Choice(["1", "3"]), default="1", show_default=True, help="How many nodes."
-)
-@click.option("--data", type=FOLDER, default=Path("var/kafka"), show_default=True, help="Where its data is.")
-@click.option(
-    "--port", type=click.IntRange(1, 65530), default=KAFKA_PORT, show_default=True, help="First port."
-)
+@click.option("--nodes", type=click.Choice(["1", "3"]), default="1", show_default=True, help="How many nodes.")
+@click.option("--data", type=FOLDER, help="Where its data is.  [default: var/kafka]")
+@click.option("--port", type=click.IntRange(1, 65530), default=KAFKA_PORT, show_default=True, help="First port.")
+@click.pass_obj
 @in_one_sentence
-def kafka(nodes: str, data: Path, port: int) -> None:
+def kafka(config: Path | None, nodes: str, data: Path | None, port: int) -> None:
     """Start Apache Kafka from the official jars (Java 17 and Maven) and keep it in the foreground.
 
     The last line before it waits is the one to set LICET_KAFKA to.
     """
-    asyncio.run(until_stopped(_kafka(Kafka(data, int(nodes), port))))
+    folder = data or settings_for(config).data / "kafka"
+    asyncio.run(until_stopped(_kafka(Kafka(folder, int(nodes), port))))
 
 
 async def _kafka(broker: Kafka) -> None:
     folder = Folder(broker.data)
     folder.lock()
     try:
-        print_line(
-            "kafka", f"starting {broker.nodes} node(s) in {broker.data}; the first time the jars are fetched"
-        )
+        print_line("kafka", f"starting {broker.nodes} node(s) in {broker.data}; the first time the jars are fetched")
         async with broker:
             print_line("kafka", "ready: a record was written and read. Ctrl-C stops it.")
             click.echo(f"LICET_KAFKA={broker.bootstrap}")
@@ -102,3 +98,6 @@ async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
         loop.add_signal_handler(number, stop)
     with suppress(asyncio.CancelledError):
         await task
+
+
+COMMANDS = (up, kafka)

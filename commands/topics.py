@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from commands.options import config_option, in_one_sentence, settings_for
+from commands.options import in_one_sentence, settings_for
 from models.topics import load as load_topics
 from stack.acls import acls as acl_lines
 from stack.topics_admin import apply as apply_topics
@@ -20,9 +20,9 @@ def topics() -> None:
 
 
 @topics.command()
-@config_option
 @click.option("--kafka", help="Bootstrap servers, host:port, separated by commas.")
 @click.option("--grow-keyed", is_flag=True, help="Also add partitions to topics keyed by site: sites move.")
+@click.pass_obj
 @in_one_sentence
 def apply(config: Path | None, kafka: str | None, *, grow_keyed: bool) -> None:
     """Create and alter topics until the broker agrees; prints what was changed."""
@@ -37,8 +37,8 @@ def apply(config: Path | None, kafka: str | None, *, grow_keyed: bool) -> None:
 
 
 @topics.command()
-@config_option
 @click.option("--kafka", help="Bootstrap servers, host:port, separated by commas.")
+@click.pass_obj
 @in_one_sentence
 def check(config: Path | None, kafka: str | None) -> None:
     """Print every difference; exit code 1 when there is one."""
@@ -58,3 +58,6 @@ def acls(bootstrap: str) -> None:
     """Print the kafka-acls lines that give each principal what it needs, and nothing else."""
     for line in acl_lines(bootstrap):
         click.echo(line)
+
+
+COMMANDS = (topics,)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, text
 
 FOLDER = Path(__file__).resolve().parent
 LOCK = 0x4C494D47
@@ -25,6 +25,7 @@ def config(connection: Connection | None = None) -> Config:
     return found
 
 
+@cache
 def newest() -> str:
     """The revision that this version of Licet needs."""
     return str(ScriptDirectory.from_config(config()).get_current_head())
@@ -32,7 +33,10 @@ def newest() -> str:
 
 def current(connection: Connection) -> str | None:
     """The revision that the database is at; None when it is empty."""
-    return MigrationContext.configure(connection).get_current_revision()
+    if connection.execute(text("SELECT to_regclass('alembic_version')")).scalar() is None:
+        return None
+    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return found
 
 
 def upgrade(engine: Engine, revision: str = "head") -> tuple[str | None, str | None]:

@@ -1,11 +1,12 @@
 """Alembic's entry: the connection that `migrations.upgrade` hands in, or LICET_DATABASE_URL."""
 
 from alembic import context
+from sqlalchemy import Connection
 
 from models.tables import Base
 
 
-def run(connection) -> None:
+def run(connection: Connection) -> None:
     context.configure(connection=connection, target_metadata=Base.metadata, compare_server_default=True)
     with context.begin_transaction():
         context.run_migrations()

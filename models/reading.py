@@ -30,7 +30,11 @@ class Reading:
 
     `metas` are (name, content) of the metas that carry directives or usage signals, names in lower case,
     in document order. `facts` are structured facts (schema.org) as JSON-ready objects. `blocks` are the
-    lines that the site pass compares between pages.
+    lines of the text, one a block. `frame` are the visible lines around it that may hold facts (footers,
+    hours, addresses), `menu` those that are links alone: the site pass compares all three between pages.
+    `modified` is the page's own word on when it changed, as written. `fingerprint` tells near duplicates
+    (`crawler.reading.dupes`). `thin` is a page that takes no place among the kept: no text, or a soft 404.
+    `trapped` is a page that was not parsed because its nesting or its attributes would not end.
     """
 
     title: str = ""
@@ -44,3 +48,9 @@ class Reading:
     pairs: tuple[Pair, ...] = ()
     facts: tuple[dict[str, object], ...] = ()
     blocks: tuple[str, ...] = field(default=(), repr=False)
+    frame: tuple[str, ...] = field(default=(), repr=False)
+    menu: tuple[str, ...] = field(default=(), repr=False)
+    modified: str = ""
+    fingerprint: str = ""
+    thin: bool = False
+    trapped: bool = False

@@ -35,7 +35,7 @@ from models.stack_file import StackFileError, read_running
 PREFIX = "LICET_"
 DEFAULT_FILE = Path("licet.yaml")
 NOT_KEYS = frozenset({"LICET_CONFIG"})  # names of the environment that are no key of the file
-TEST_PREFIX = "LICET_TEST_"
+NOT_PREFIXES = ("LICET_BOT__", "LICET_TEST_")  # what tightens a profile (bots/), what steers a test run
 ENVIRONMENT = "the environment"
 Sources = list[tuple[str, dict[str, Any]]]
 
@@ -234,7 +234,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
     return {
         name.removeprefix(PREFIX).lower(): value
         for name, value in env.items()
-        if name.startswith(PREFIX) and name not in NOT_KEYS and not name.startswith(TEST_PREFIX) and value
+        if name.startswith(PREFIX) and name not in NOT_KEYS and not name.startswith(NOT_PREFIXES) and value
     }
 
 

@@ -186,6 +186,7 @@ class Fetch(Inserted, Base):
     attempt: Mapped[int] = mapped_column(SmallInteger)
     sent: Mapped[bool]
     outcome: Mapped[str]
+    final: Mapped[bool]
     status: Mapped[int | None] = mapped_column(SmallInteger)
     bytes: Mapped[int] = mapped_column(BigInteger)
     wire_bytes: Mapped[int] = mapped_column(BigInteger)

@@ -59,9 +59,7 @@ class Child:
             raise StackError(f"{self.name} ended {TRIES} times before it was ready (exit code {code}).")
         wait = min(FIRST_WAIT * 2 ** (self.deaths - 1), LONGEST_WAIT)
         self._again_at = time.monotonic() + wait
-        self.say(
-            "licet", f"{self.name} ended {_how(code)} after {alive:.1f} s; it is started again in {wait:g} s"
-        )
+        self.say("licet", f"{self.name} ended {_how(code)} after {alive:.1f} s; it is started again in {wait:g} s")
 
     async def _ask(self) -> None:
         """GET /ready on its metrics port; 200 means ready."""

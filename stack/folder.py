@@ -16,7 +16,7 @@ from stack.errors import StackError
 EMBEDDED_BEFORE = "embedded-broker-was-here"
 
 
-class AlreadyRunning(StackError):  # noqa: N818 - a state of the folder, and an exit code of its own
+class AlreadyRunning(StackError):
     """Another stack holds this folder."""
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import IO
 
 from stack.errors import StackError
 from stack.process import Process, run
@@ -56,24 +58,44 @@ async def resolve() -> Path:
     if why := missing():
         raise StackError(why)
     folder = _folder()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_suffix(".lock").open("w") as lock:  # two at once: the second waits and finds them
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.exists():
-            await _download(folder)
+    if folder.exists():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _beside(folder, "lock").open("w") as lock:
+            await _only_one(lock)
+            if not folder.exists():
+                await _download(folder)
+    except OSError as error:
+        raise StackError(f"The jars of Apache Kafka cannot be kept in {folder.parent} ({error.strerror}).") from None
     return folder
+
+
+async def _only_one(lock: IO[str]) -> None:
+    """Two that start at once: the second waits, and then finds what the first has resolved."""
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            await asyncio.sleep(0.2)
+        else:
+            return
+
+
+def _beside(folder: Path, suffix: str) -> Path:
+    return folder.with_name(f"{folder.name}.{suffix}")
 
 
 async def _download(folder: Path) -> None:
     """Into a folder beside, then renamed: an interrupted download is never taken for a whole one."""
-    aside = folder.with_suffix(".new")
+    aside = _beside(folder, "new")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
     pom = aside / "pom.xml"
     pom.write_text(POM.format("\n".join(DEPENDENCY.format(*artifact) for artifact in ARTIFACTS)), encoding="utf-8")
     argv = [shutil.which("mvn") or "mvn", "-B", "-q", "-f", str(pom), "dependency:copy-dependencies"]
     process = Process(
-        "maven", [*argv, f"-DoutputDirectory={aside}", "-DincludeScope=runtime"], folder.with_suffix(".log")
+        "maven", [*argv, f"-DoutputDirectory={aside}", "-DincludeScope=runtime"], _beside(folder, "log")
     )
     if await run(process, 900.0) != 0:
         raise StackError(f"Maven could not resolve Apache Kafka {KAFKA}:\n{process.tail()}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,12 +19,13 @@ from typing import IO
 from stack.errors import StackError
 
 POLL = 0.03
+CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 Say = Callable[[str, str], None]  # process name, line
 
 
 def print_line(name: str, line: str) -> None:
-    """One line of one process, readable beside the others."""
-    print(f"{time.strftime('%H:%M:%S')} {name:<9}| {line}", flush=True)
+    """One line of one process, readable beside the others; a log may quote strangers, so no control characters."""
+    print(f"{time.strftime('%H:%M:%S')} {name:<9}| {CONTROL.sub('?', line)}", flush=True)
 
 
 def with_parent(argv: Sequence[str], die_by: str, *options: str) -> list[str]:
@@ -60,9 +62,11 @@ class Process:
         self.last_lines: deque[str] = deque(maxlen=20)
         self._popen: subprocess.Popen[bytes] | None = None
         self._reader: threading.Thread | None = None
+        self._cleared = False
 
     def spawn(self) -> None:
         """Start it, in a session of its own: Ctrl-C in a terminal reaches the parent alone."""
+        self._cleared = False
         env = None if self.env is None else dict(self.env)
         sink: int | IO[bytes] = subprocess.PIPE
         if isinstance(self.log, Path):
@@ -126,10 +130,15 @@ class Process:
             await asyncio.sleep(POLL)
         if self.alive:
             return False
-        if self._popen is not None:
+        self._clear_group()
+        return True
+
+    def _clear_group(self) -> None:
+        """End what it left in its group, once: later the number may be somebody else's."""
+        if self._popen is not None and not self._cleared:
+            self._cleared = True
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, signal.SIGKILL)
-        return True
 
     def send(self, number: signal.Signals) -> None:
         """A signal to the process itself; none is sent to one that has ended."""

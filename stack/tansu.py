@@ -26,9 +26,7 @@ class Tansu:
         """Start it and wait until a record goes through."""
         address = f"tcp://{self.bootstrap}"
         argv = [_binary(), "broker", "--listener-url", address, "--advertised-listener-url", address]
-        self.process = Process(
-            "broker", [*argv, "--storage-engine", "memory://tansu/"], self.data / "broker.log"
-        )
+        self.process = Process("broker", [*argv, "--storage-engine", "memory://tansu/"], self.data / "broker.log")
         if not is_free(self.port):  # Tansu would share the port with whoever has it (measured)
             raise StackError(f"Port {self.port} of {LOOPBACK} is in use.")
         self.process.spawn()

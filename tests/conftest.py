@@ -10,6 +10,7 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
@@ -67,11 +68,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka | Tansu]:
     """A running broker: `.bootstrap`, `.kind`. Make topics and groups with names of your own."""
-    folder = tmp_path_factory.mktemp("broker")
+    yield from _running(tmp_path_factory.mktemp("broker"))
+
+
+def _running(folder: Path) -> Iterator[Kafka | Tansu]:
     server = Kafka(folder) if chosen_broker()[0] == "kafka" else Tansu(folder)
     complete(server.start())
     yield server
     complete(server.stop())
+
+
+@pytest.fixture(scope="module")
+def fresh_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka | Tansu]:
+    """A broker of the module's own, empty: for tests that run real workers on the real topic names."""
+    yield from _running(tmp_path_factory.mktemp("fresh-broker"))
 
 
 @pytest.fixture

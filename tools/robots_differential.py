@@ -30,8 +30,8 @@ def reason(body: bytes, rules: Rules) -> str:
     """Why we forbid what Google's reader allows."""
     if _ALLOW_TYPO.search(body):
         return "a typo in Allow permits nothing"
-    if b"\x00" in body:
-        return "NUL bytes are dropped, the rule behind them holds"
+    if b"/index.htm" in body:
+        return "Google reads every Allow of /index.htm... as one of the folder, we only /index.html"
     if any(b"$" in pattern or b"%" in pattern for _, pattern in rules.rules):
         return "RFC 9309 2.2.2, 2.2.3: how % and $ are written"
     return "UNEXPLAINED"

@@ -36,13 +36,15 @@ _DISALLOW_KEYS = (
 _ALLOW_KEYS = (b"Allow", b"allow", b"ALLOW", b" Allow", b"Allowed")
 _OTHER = (
     b"Crawl-delay: 3", b"Crawl-delay: 0.5", b"Sitemap: https://shop.example/s.xml", b"Host: shop.example",
-    b"Request-rate: 1/10", b"Content-Signal: search=yes, ai-train=no", b"Clean-param: ref /", b"Noindex: /x", b"foo: bar",
-    b"no colon here", b"<html>", b"Disallow", b":", b"# comment", b"", b"", b"Allow /a", b"Disallow /b",
+    b"Request-rate: 1/10", b"Content-Signal: search=yes, ai-train=no", b"Clean-param: ref /", b"Noindex: /x",
+    b"foo: bar", b"no colon here", b"<html>", b"Disallow", b":", b"# comment", b"", b"",
+    b"Allow /a", b"Disallow /b",
     b"# x\x0cAllow: /", b"# y\xc2\x85Allow: /", b"# z\xe2\x80\xa8Disallow: /", b"License: https://x.example/l",
 )  # fmt: skip
 _PIECES = (
     b"a", b"b", b"ab", b"private", b"shop", b"x.html", b"index.html", b"?", b"?q=1", b"&", b"=", b"*", b"*", b"**",
-    b"\xc3\xa9", b"%C3%A9", b"%c3%a9", b"%20", b"%2F", b"%3F", b";v=1", b"+", b"-", b"_", b".php", b"\xe4\xb8\xad", b"$",
+    b"\xc3\xa9", b"%C3%A9", b"%c3%a9", b"%20", b"%2F", b"%3F", b";v=1", b"+", b"-", b"_", b".php", b"\xe4\xb8\xad",
+    b"$",
 )  # fmt: skip
 _LINE_ENDS = (b"\n", b"\n", b"\n", b"\r\n", b"\r")
 

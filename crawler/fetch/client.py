@@ -55,7 +55,7 @@ class Fetcher:
 
     def __init__(self, network: Network, lookup: Lookup | None = None) -> None:
         """`lookup` replaces the machine's resolver; the address policy applies to whatever it answers."""
-        self._network = network
+        self._network, self._tls = network, network.tls()
         self._own = None if lookup or network.routes else SystemLookup()
         self._lookup = lookup or self._own or no_lookup
         self._connector: Connector | None = None
@@ -133,7 +133,7 @@ class Fetcher:
             self._connector = Connector(
                 resolver=Resolver(self._network, self._lookup),
                 socket_factory=socket_factory(self._network),
-                ssl=self._network.tls(),
+                ssl=self._tls,
                 limit=0,
                 limit_per_host=PER_SITE,
                 keepalive_timeout=KEEPALIVE,

@@ -65,22 +65,24 @@ class Inflate:
         inner = self._inner
         if inner is None or inner.eof:
             inner = self._inner = self._next(piece)
+        if inner is None:
+            self._ignore = True
+            return b""
         try:
             out += inner.decompress(piece, room - len(out))
         except zlib.error as error:
-            if self._members == 1:
-                raise EncodingError(str(error)) from None
-            self._ignore = True
+            raise EncodingError(str(error)) from None
         return inner.unused_data if inner.eof else inner.unconsumed_tail
 
-    def _next(self, piece: bytes) -> zlib._Decompress:
+    def _next(self, piece: bytes) -> zlib._Decompress | None:
+        """The first member, or another if the byte after the one before begins one (RFC 1952 2.3.1)."""
         self._members += 1
         if self._members > MEMBERS:
             raise EncodingError("too many gzip members")
+        if self._members > 1 and not (self._gzip and piece[0] == 0x1F):
+            return None
         if self._gzip:
             return zlib.decompressobj(16 + zlib.MAX_WBITS)
-        if self._members > 1:
-            self._ignore = True  # deflate has no members
         wrapped = piece[0] & 0x0F == 8  # RFC 1950 2.2: CM = 8; raw deflate begins otherwise
         return zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
@@ -67,7 +68,16 @@ class Network:
 
     def tls(self) -> ssl.SSLContext:
         """The context for every connection: certificates and names are always verified (A02)."""
-        context = self.ca if isinstance(self.ca, ssl.SSLContext) else ssl.create_default_context(cafile=self.ca)
+        if self.ca is None:
+            context = _of_the_web()
+        else:
+            context = self.ca if isinstance(self.ca, ssl.SSLContext) else ssl.create_default_context(cafile=self.ca)
         if context.verify_mode is not ssl.CERT_REQUIRED or not context.check_hostname:
             raise ValueError("a context that does not verify is never used")
         return context
+
+
+@cache
+def _of_the_web() -> ssl.SSLContext:
+    """One for the whole process: the web's authorities take 30 ms to load."""
+    return ssl.create_default_context()

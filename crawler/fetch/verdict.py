@@ -45,7 +45,8 @@ def of_error(error: BaseException, meter: Meter) -> tuple[Outcome, str]:
     """The outcome of a request that ended in an exception, and what staff are told."""
     if meter.breach is not None:
         return meter.breach
-    return _kind(list(_chain(error)), meter), _told(error)
+    chain = list(_chain(error))
+    return _kind(chain, meter), _told(chain, meter)
 
 
 def _kind(chain: list[BaseException], meter: Meter) -> Outcome:
@@ -77,7 +78,12 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = getattr(error, "os_error", None) or error.__cause__ or error.__context__
 
 
-def _told(error: BaseException) -> str:
-    plain = isinstance(error, BrokenError | EncodingError)
-    text = str(error) if plain else f"{type(error).__name__}: {error}"
+def _told(chain: list[BaseException], meter: Meter) -> str:
+    if isinstance(chain[0], TimeoutError):
+        return f"after {meter.received} bytes"
+    first = chain[0]
+    inner = getattr(first, "os_error", None) or first  # aiohttp's own text leaves the cause out
+    refused = next((one for one in chain if isinstance(one, AddressRefusedError)), None)
+    plain = refused or (inner if isinstance(inner, BrokenError | EncodingError) else None)
+    text = str(plain) if plain else f"{type(inner).__name__}: {inner}"
     return "".join(char if char.isprintable() else "?" for char in text)[:200]

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import re
+from dataclasses import replace
 
 from crawler.reading.page import read_html
+from crawler.rules import charset, sitemaps
+from crawler.rules.directives import directives
 from crawler.rules.robots_verdict import Verdict, judge
+from crawler.rules.signals import signals
 from models.page import PageRead, SitemapRead
 from models.profile import Profile
 from models.web import Response
 
-PAGE_READER = ("crawler.reading.bodies",)
+PRELOAD = ("crawler.reading.bodies",)
 """Modules that a child imports before its first job."""
 
 
-def read_page(body: bytes, headers: tuple[tuple[str, str], ...], url: str, token: str) -> PageRead:
-    """A page: decoded, parsed once, its directives and signals beside its text."""
-    text = body.decode("utf-8", "replace")
-    reading = read_html(text, url)
+def read_page(response: Response, url: str, token: str) -> PageRead:
+    """A page: decoded, parsed once, its directives (C09, W07) and usage signals (A05) beside its text."""
+    decoded = charset.decode(response.body, response.header("Content-Type"))
+    reading = replace(read_html(decoded.text, url), encoding=decoded.encoding)
+    said = directives(response.all("X-Robots-Tag"), reading.metas, token)
     digest = hashlib.sha256(reading.markdown.encode("utf-8", "replace")).hexdigest()
-    return PageRead(reading, sha256=digest, fingerprint=digest[:16], thin=len(reading.markdown) < 40)
+    return PageRead(
+        reading,
+        noindex=said.noindex,
+        nofollow=said.nofollow,
+        signals={f"{signal.source}:{signal.name}": signal.value for signal in signals(response, reading.metas)},
+        sha256=digest,
+        fingerprint=digest[:16],
+        thin=len(reading.markdown) < 40,
+    )
 
 
-def read_sitemap(body: bytes, formats: tuple[str, ...]) -> SitemapRead:
-    """A sitemap or a sitemap index."""
-    if body[:2] == b"\x1f\x8b":
-        body = gzip.decompress(body)
-    locs = [u.decode("utf-8", "replace") for u in re.findall(rb"<loc>\s*([^<\s]+)\s*</loc>", body)]
-    if b"<sitemapindex" in body:
-        return SitemapRead(sitemaps=tuple(locs))
-    return SitemapRead(pages=tuple((u, None) for u in locs))
+def read_sitemap(body: bytes, host: str, profile: Profile) -> SitemapRead:
+    """The pages of this authority that a sitemap names, or the sitemaps that an index names."""
+    found = sitemaps.parse(
+        body, host, profile.scope, tuple(profile.discovery.sitemap_formats), profile.bodies.sitemap
+    )
+    return SitemapRead(tuple((entry.url, entry.priority) for entry in found.entries), found.children)
 
 
 def read_robots(response: Response, at: str, first: str, hops: int, profile: Profile) -> bytes | str:

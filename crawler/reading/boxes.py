@@ -42,6 +42,7 @@ class Mark(IntFlag):
     LOGIN = 67108864
     LINK = 134217728  # inside <a href>
     BUTTON = 268435456
+    FORUM = 536870912
 
 
 @dataclass(slots=True)
@@ -58,6 +59,7 @@ class Box:
     kind_box: int  # the box which set `kind`
     attributes: dict[str, str | None]
     end: int = 0
+    own: int = 0  # the marks of this element alone
 
 
 @dataclass(slots=True)
@@ -93,7 +95,7 @@ class Tree:
     rels: list[dict[str, str | None]] = field(default_factory=list)
     scripts: list[str] = field(default_factory=list)  # JSON-LD, as text
     triggers: list[tuple[int, int, str]] = field(default_factory=list)  # (block, box, id of the panel)
-    ids: dict[str, int] = field(default_factory=dict)  # element id -> box
+    ids: dict[str, list[int]] = field(default_factory=dict)  # element id -> boxes: pages repeat ids
     base: str = ""
     title: str = ""
     language: str = ""

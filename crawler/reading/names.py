@@ -41,6 +41,8 @@ _LISTS: dict[Mark, str] = {
     Mark.PRODUCT: "product products price prices pricing buybox sku pdp addtocart itemprice addcart",
     Mark.CONTENT: "content contents main article post entry body story text rte prose markdown wysiwyg description "
     "entrycontent postcontent maincontent articlebody",
+    Mark.FORUM: "forum forums thread threads topic topics discussion discussions bbpress phpbb vbulletin xenforo discourse "
+    "message messages bbs messageboard posttext postbody posts replycontent crawlerpost lia",
     Mark.FAQ: "faq faqs accordion accordions question questions answer answers qanda qa collapse collapsible toggle toggles "
     "akkordeon frage antwort",
 }

@@ -84,9 +84,15 @@ def _declared(body: bytes, content_type: str | None, valid_share: float) -> tupl
     match = _HEADER.search(content_type or "")
     for label, source in ((match[1] if match else "", "header"), (prescan(body) or "", "meta")):
         name = _known(label)
-        if name and not (name == "utf-8" and valid_share < 0.8):
+        if name and _believable(name, body, valid_share):
             return name, source
     return None
+
+
+def _believable(name: str, body: bytes, valid_share: float) -> bool:
+    if name.startswith("utf-16"):
+        return b"\x00" in body[:1024]  # every tag of such a page is written with NULs
+    return name != "utf-8" or valid_share >= 0.8
 
 
 def _known(label: str) -> str | None:
@@ -99,13 +105,13 @@ def _known(label: str) -> str | None:
 
 
 def _utf8_share(body: bytes) -> tuple[float, int]:
-    """How much of what is not ASCII is valid UTF-8, and how many different sequences there are."""
+    """How much of what is not ASCII is valid UTF-8, and how many different characters that gives."""
     try:
-        body.decode("utf-8")
+        text = body.decode("utf-8")
     except UnicodeDecodeError:
         valid = sum(len(match) for match in _MULTIBYTE.findall(body))
         return min(valid / sum(len(run) for run in _HIGH.findall(body)), 0.999), 0
-    return 1.0, len({match[0] for match in _MULTIBYTE.finditer(body[: 4 * _PRESCAN])}) or _PROOF
+    return 1.0, sum(character > "\x7f" for character in set(text))
 
 
 _ATTRIBUTE = re.compile(

@@ -95,6 +95,11 @@ def rank_of_sitemap(url: str, priority: float | None, depth: int = 1) -> float:
     return rank(Candidate(url, depth, priority=0.5 if priority is None else priority))
 
 
+def ordered(candidates: list[Candidate], max_depth: int = MAX_DEPTH) -> list[Candidate]:
+    """All candidates in the order in which they are asked for; the URL itself breaks a tie here."""
+    return sorted(candidates, key=lambda candidate: (rank(candidate, max_depth), candidate.url))
+
+
 def trap_of(url: str, depth: int, max_depth: int = MAX_DEPTH) -> Trap | None:
     """The trap that a canonical URL looks like (F72), or None."""
     path = path_of(url).partition("?")[0]

@@ -7,8 +7,9 @@ whatever the network does in between. All functions are pure; the wall clock is 
 from __future__ import annotations
 
 import re
+from calendar import month_abbr
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from crawler.rules import challenge
@@ -19,6 +20,9 @@ DAY = 86_400.0
 _SECONDS = re.compile(r"[0-9]+")
 # The three forms of RFC 9110 5.6.7 all begin with the day's name; the library would read much else.
 _HTTP_DATE = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? .*\d\d:\d\d:\d\d", re.ASCII)
+# The preferred form, which nearly every server sends: the library takes 20 us for it.
+_IMF_FIXDATE = re.compile(r"[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d):(\d\d):(\d\d) GMT", re.ASCII)
+_MONTHS = {name: number for number, name in enumerate(month_abbr)}
 _MAX_SLOW = 5
 
 
@@ -92,7 +96,9 @@ def after(
 ) -> PaceDecision:
     """The decision after an answer; `now_wall` is the end of the request."""
     if not is_refusal(response):
-        strikes = 0 if _is_answer(response) else state.strikes
+        # The site answered as usual, so refusals are no longer in a row; a timeout or a 5xx says nothing.
+        usual = response.status is not None and response.status < 500
+        strikes = 0 if usual else state.strikes
         wait = gap(profile, asked, response.elapsed, robots_delay, state.slow)
         return PaceDecision(wait, retry=False, pause_until=state.pause_until, strikes=strikes, slow=state.slow)
     refusal, strikes = profile.refusal, state.strikes + 1
@@ -129,15 +135,10 @@ def _pause(state: PaceState, refusal: Refusal, wait: float, strikes: int, now_wa
 
 def is_refusal(response: Response) -> bool:
     """A 429 or 503 that is a rate limit. One that is a challenge is not: it is never retried (E26)."""
-    if response.outcome in (Outcome.BLOCKED_CHALLENGE, Outcome.BLOCKED_LOGIN):
+    if response.outcome is not Outcome.RATE_LIMITED and response.status not in (429, 503):
         return False
-    limited = response.outcome is Outcome.RATE_LIMITED or response.status in (429, 503)
-    return limited and challenge.detect(response) is None
-
-
-def _is_answer(response: Response) -> bool:
-    """The site answered as usual: refusals are no longer in a row. A timeout says nothing."""
-    return response.status is not None and response.status < 500 and not is_refusal(response)
+    blocked = response.outcome in (Outcome.BLOCKED_CHALLENGE, Outcome.BLOCKED_LOGIN)
+    return not blocked and challenge.detect(response) is None
 
 
 def retry_after(response: Response, now_wall: float) -> float | None:
@@ -162,10 +163,16 @@ def _one_retry_after(value: str, response: Response, now_wall: float) -> float |
 
 def http_date(value: str) -> float | None:
     """Seconds since the epoch of an HTTP-date (RFC 9110 5.6.7), or None."""
-    if len(value) > 64 or not _HTTP_DATE.match(value.strip()):
+    value = value.strip()
+    if len(value) > 64 or not _HTTP_DATE.match(value):
         return None
     try:
+        preferred = _IMF_FIXDATE.fullmatch(value)
+        if preferred:
+            day, month, year, hour, minute, second = preferred.groups()
+            numbers = (int(year), _MONTHS[month], int(day), int(hour), int(minute), int(second))
+            return datetime(*numbers, tzinfo=UTC).timestamp()
         parsed = parsedate_to_datetime(value)
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, TypeError, IndexError, OverflowError):
+    except (KeyError, ValueError, TypeError, IndexError, OverflowError):
         return None

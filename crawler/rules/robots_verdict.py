@@ -99,7 +99,7 @@ def judge(response: Response, at: str, first: str, hops: int, profile: Profile) 
         return Verdict(Ground.BLOCKED, status=response.status, detail=blocked.by)
     if response.status in _REDIRECTS and response.outcome in _ANSWERED:
         return _next_hop(response, at, first, hops, profile)
-    if response.outcome in (Outcome.OK, Outcome.TOO_LARGE):
+    if response.outcome in (Outcome.OK, Outcome.TOO_LARGE) and response.status not in (404, 410):
         return _read_file(response, profile)
     return _by_status(response, profile)
 

@@ -43,13 +43,13 @@ class Sitemap:
 @dataclass(slots=True)
 class _Found:
     kind: str = ""
-    locs: list[tuple[str, str, str]] = field(default_factory=list)  # loc, priority, lastmod
+    entries: list[Entry] = field(default_factory=list)
     children: list[str] = field(default_factory=list)
     error: str = ""
 
     @property
     def full(self) -> bool:
-        return len(self.locs) + len(self.children) >= MAX_ENTRIES
+        return len(self.entries) + len(self.children) >= MAX_ENTRIES
 
 
 class _Stop(Exception):
@@ -57,10 +57,14 @@ class _Stop(Exception):
 
 
 def parse(body: bytes, authority: str, scope: Scope, formats: tuple[str, ...], max_bytes: int) -> Sitemap:
-    """Read a sitemap for a job's authority. Any bytes give a result, in time linear in `max_bytes`.
+    """A sitemap as a job may use it: URLs of other hosts dropped, http ones of the same host read as https."""
+    return scoped(read(body, formats, max_bytes), authority, scope)
 
-    `max_bytes` caps what a gzip file grows to (E20); `formats` are the profile's (E04). URLs of other hosts
-    are dropped, http ones of the same host are read as https.
+
+def read(body: bytes, formats: tuple[str, ...], max_bytes: int) -> Sitemap:
+    """A sitemap, its URLs as they stand. Any bytes give a result, in time linear in `max_bytes`.
+
+    `max_bytes` caps what a gzip file grows to (E20); `formats` are those that the profile reads (E04).
     """
     plain, cut = _unzipped(body, max_bytes)
     text = plain.lstrip(b"\xef\xbb\xbf" + _SPACE)
@@ -70,9 +74,8 @@ def parse(body: bytes, authority: str, scope: Scope, formats: tuple[str, ...], m
         found = _read_text(text)
     else:
         found = _Found(error="not XML")
-    if cut:
-        found.error = found.error or "truncated"
-    return _scoped(found, authority, scope)
+    error = found.error or ("truncated" if cut else "")
+    return Sitemap(found.kind, tuple(found.entries), tuple(found.children), error=error)
 
 
 def _unzipped(body: bytes, max_bytes: int) -> tuple[bytes, bool]:
@@ -104,7 +107,7 @@ def _read_text(text: bytes) -> _Found:
     urls = [line.strip() for line in lines if line.strip()]
     if not any(url.lower().startswith(("https://", "http://")) for url in urls[:10]):
         return _Found(error="no URLs")
-    return _Found(kind="text", locs=[(url, "", "") for url in urls])
+    return _Found(kind="text", entries=[Entry(url) for url in urls])
 
 
 class _Reader:
@@ -184,7 +187,7 @@ class _Reader:
             self.found.children.append(loc)
         elif loc:
             changed = self._item.get("lastmod") or self._item.get("updated") or self._item.get("pubdate") or ""
-            self.found.locs.append((loc, self._item.get("priority", ""), changed[:40]))
+            self.found.entries.append(Entry(loc, _priority(self._item.get("priority", "")), changed[:40]))
         self._item = {}
 
 
@@ -192,23 +195,29 @@ def _local(qualified: str) -> str:
     return qualified.rpartition(":")[2].lower()
 
 
-def _scoped(found: _Found, authority: str, scope: Scope) -> Sitemap:
+def scoped(sitemap: Sitemap, authority: str, scope: Scope) -> Sitemap:
+    """The same for a job's authority: canonical, of the site, each URL once (E20)."""
     entries: dict[str, Entry] = {}
-    dropped = 0
-    for loc, priority, lastmod in found.locs:
-        try:
-            url = admitted(loc, authority, scope)
-        except UrlRefused:
-            dropped += 1
-        else:
-            entries.setdefault(url, Entry(url, _priority(priority), lastmod))
     children: dict[str, None] = {}
-    for loc in found.children:
-        try:
-            children[admitted(loc, authority, scope)] = None
-        except UrlRefused:
-            dropped += 1
-    return Sitemap(found.kind, tuple(entries.values()), tuple(children), dropped, found.error)
+    dropped = 0
+    for entry in sitemap.entries:
+        url = _admitted(entry.url, authority, scope)
+        dropped += url is None
+        if url is not None:
+            entries.setdefault(url, Entry(url, entry.priority, entry.lastmod))
+    for loc in sitemap.children:
+        url = _admitted(loc, authority, scope)
+        dropped += url is None
+        if url is not None:
+            children[url] = None
+    return Sitemap(sitemap.kind, tuple(entries.values()), tuple(children), dropped, sitemap.error)
+
+
+def _admitted(url: str, authority: str, scope: Scope) -> str | None:
+    try:
+        return admitted(url, authority, scope)
+    except UrlRefused:
+        return None
 
 
 def _priority(text: str) -> float:

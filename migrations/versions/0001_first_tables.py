@@ -126,6 +126,7 @@ def upgrade() -> None:
         sa.Column("attempt", sa.SmallInteger(), nullable=False),
         sa.Column("sent", sa.Boolean(), nullable=False),
         sa.Column("outcome", sa.Text(), nullable=False),
+        sa.Column("final", sa.Boolean(), nullable=False),
         sa.Column("status", sa.SmallInteger(), nullable=True),
         sa.Column("bytes", sa.BigInteger(), nullable=False),
         sa.Column("wire_bytes", sa.BigInteger(), nullable=False),

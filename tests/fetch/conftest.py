@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+import uvloop
 
 from crawler.fetch.client import Fetcher
 from crawler.fetch.network import Network
 from tests.support.origin import Asked, read_log
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """The loop that workers run on."""
+    return {"uvloop": uvloop.new_event_loop}
 
 
 @dataclass(frozen=True)

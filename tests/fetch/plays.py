@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import struct
 import zlib
@@ -47,7 +48,8 @@ def send(*pieces: bytes) -> Play:
             writer.write(piece)
             await writer.drain()
         writer.close()
-        await asyncio.sleep(0.05)
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            await asyncio.wait_for(writer.wait_closed(), 5)
 
     return play
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 import pytest_asyncio
 
+from crawler.fetch import client
 from crawler.fetch.client import Fetcher
 from crawler.fetch.network import Network
 from models.web import Outcome, Response
@@ -238,15 +239,52 @@ async def test_W11_a_family_without_a_source_address_is_not_used(site: Site) -> 
     await fetcher.close()
 
 
-@pytest.mark.parametrize("status", [*range(200, 600), 600, 777, 999])
-async def test_F67_every_status_has_one_outcome(site: Site, status: int) -> None:
-    site.says = lambda _: (status, HTML, b"" if status in {204, 304} else PAGE)
-    response = await site.get(media_types=None)
-    assert response.status == status
-    expected = {2: Outcome.OK, 3: Outcome.HTTP_OTHER, 4: Outcome.HTTP_4XX, 5: Outcome.HTTP_5XX}
-    special = {204: Outcome.HTTP_OTHER, 205: Outcome.HTTP_OTHER, 206: Outcome.HTTP_OTHER}
-    special |= {429: Outcome.RATE_LIMITED, 503: Outcome.RATE_LIMITED}
-    assert response.outcome is special.get(status, expected.get(status // 100, Outcome.HTTP_OTHER))
+async def test_an_idle_connection_is_not_used_after_its_time(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "KEEPALIVE", 0.02)
+    await site.get()
+    await asyncio.sleep(0.05)
+    await site.get()
+    assert site.origin.connections == 2
+
+
+async def test_C11_never_more_than_four_requests_in_flight_to_a_host(site: Site) -> None:
+    go, most = asyncio.Event(), 0
+
+    async def hold(_: Asked) -> Answer:
+        nonlocal most
+        most = max(most, sum(one.ended is None for one in site.origin.asked))
+        await go.wait()
+        return 200, HTML, PAGE
+
+    site.says = hold
+    asked = [asyncio.create_task(site.get(f"/{n}", timeout=5)) for n in range(7)]
+    await until(lambda: most == 4)
+    await asyncio.sleep(0.05)
+    go.set()
+    assert {one.outcome for one in await asyncio.gather(*asked)} == {Outcome.OK}
+    assert most == 4
+
+
+async def test_W11_ipv6_with_its_own_source_address() -> None:
+    async with Origin(address="::1") as origin:
+        fetcher = Fetcher(Network(routes=origin.routes("shop.example"), ca=origin.trust, source_v6="::1"))
+        assert (await fetcher.fetch(request("https://shop.example/"))).outcome is Outcome.OK
+        assert origin.asked[0].peer == "::1"
+        await fetcher.close()
+
+
+def expected(status: int) -> Outcome:
+    special = {429: Outcome.RATE_LIMITED, 503: Outcome.RATE_LIMITED}
+    special |= dict.fromkeys((204, 205, 206), Outcome.HTTP_OTHER)
+    usual = {2: Outcome.OK, 4: Outcome.HTTP_4XX, 5: Outcome.HTTP_5XX}
+    return special.get(status, usual.get(status // 100, Outcome.HTTP_OTHER))
+
+
+async def test_F67_every_status_has_one_outcome(site: Site) -> None:
+    site.says = lambda asked: (int(asked.target[1:]), HTML, b"" if asked.target in {"/204", "/304"} else PAGE)
+    for status in range(200, 1000):
+        response = await site.get(f"/{status}", media_types=None)
+        assert (response.status, response.outcome) == (status, expected(status))
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

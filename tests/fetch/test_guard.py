@@ -6,6 +6,7 @@ kernel of a network namespace as well.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 
@@ -15,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.fetch.client import Fetcher, _unfit
-from crawler.fetch.gate import AddressRefusedError, socket_factory
+from crawler.fetch.gate import AddressRefusedError, Resolver, SystemLookup, socket_factory
 from crawler.fetch.network import Network
 from crawler.rules.addresses import name_refusal
 from crawler.rules.urls import UrlRefused, canonical, host_of
@@ -59,7 +60,7 @@ async def liar() -> AsyncIterator[Liar]:
 
 async def outcome(lookup: Liar, url: str = "https://shop.example/") -> Outcome:
     fetcher = Fetcher(Network(), lookup)
-    response = await fetcher.fetch(request(url, timeout=0.2))
+    response = await fetcher.fetch(request(url, timeout=5.0))
     await fetcher.close()
     return response.outcome
 
@@ -118,10 +119,16 @@ async def test_F55_rebinding_finds_no_window(connects: list[object]) -> None:
     assert lookup.asked == ["shop.example"]
 
 
+async def test_A02_staff_are_told_why_and_no_more_leaves_than_the_outcome() -> None:
+    fetcher = Fetcher(Network(), Liar(["8.8.8.8", "169.254.169.254"]))
+    response = await fetcher.fetch(request("https://shop.example/"))
+    assert response.detail == "shop.example has 169.254.169.254: not public"
+    await fetcher.close()
+
+
 async def test_F53_a_name_with_1000_addresses_is_tried_at_two_of_each_family() -> None:
     many = [f"8.8.{n // 250}.{n % 250 + 1}" for n in range(500)] + [f"2606:4700::{n:x}" for n in range(1, 501)]
-    resolver = Fetcher(Network(), Liar(many))._open()._connector._resolver  # type: ignore[union-attr]
-    assert len(await resolver.resolve("shop.example", 443)) == 4
+    assert len(await Resolver(Network(), Liar(many)).resolve("shop.example", 443)) == 4
 
 
 async def test_F53_no_address_and_no_name_are_dns_failures() -> None:
@@ -180,3 +187,22 @@ def test_A02_what_the_rules_call_canonical_is_sent_or_refused_by_name_alone(text
         return
     why = _unfit(request(url))
     assert why is None or why == name_refusal(host_of(url))
+
+
+async def test_F53_a_resolver_that_hangs_ends_at_the_deadline(connects: list[object]) -> None:
+    async def hang(_: str) -> Sequence[str]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    fetcher = Fetcher(Network(), hang)
+    response = await fetcher.fetch(request("https://shop.example/", timeout=0.1))
+    assert response.outcome is Outcome.TIMEOUT
+    assert (response.elapsed < 1, connects) == (True, [])
+    await fetcher.close()
+
+
+async def test_the_machine_s_resolver_is_asked_in_threads_of_our_own() -> None:
+    lookup = SystemLookup(threads=1)
+    with pytest.raises(OSError, match=r"\w"):
+        await lookup("shop.invalid")  # RFC 6761 6.4: never a name
+    lookup.close()

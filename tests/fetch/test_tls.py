@@ -24,11 +24,11 @@ def server(ca: trustme.CA, *names: str, **options: object) -> ssl.SSLContext:
     return context
 
 
-async def ask(network: Network) -> Response:
+async def ask(network: Network, patience: float = 5) -> Response:
     fetcher = Fetcher(network)
-    response, cost = await measured(fetcher, request("https://shop.example/"))
+    response, cost = await measured(fetcher, request("https://shop.example/", timeout=patience))
     await fetcher.close()
-    assert cost.took <= 1.8
+    assert cost.took <= patience + 1
     assert cost.held <= 0.25
     assert cost.grown <= 64 * 1024 * 1024
     return response
@@ -144,7 +144,8 @@ async def test_F58_F66_a_handshake_that_goes_wrong_ends_in_time(play: Play, expe
     listening = await asyncio.start_server(serve, "127.0.0.1", 0)
     place = listening.sockets[0].getsockname()
     try:
-        response = await ask(Network(routes={"shop.example": (place[0], place[1])}))
+        patience = 0.8 if Outcome.TIMEOUT in expected else 5
+        response = await ask(Network(routes={"shop.example": (place[0], place[1])}), patience)
         assert response.outcome in expected, response.detail
     finally:
         for task in tasks:
@@ -168,7 +169,7 @@ async def test_F66_a_port_that_accepts_nobody_ends_at_the_deadline() -> None:
         for one in crowd:
             one.setblocking(False)
             one.connect_ex(full.getsockname())
-        response = await ask(Network(routes={"shop.example": full.getsockname()}))
+        response = await ask(Network(routes={"shop.example": full.getsockname()}), 0.5)
         assert response.outcome is Outcome.TIMEOUT
         for one in crowd:
             one.close()

@@ -33,7 +33,8 @@ TEXT = {"Content-Type": "text/plain"}
 def page(text: str = "", *links: str) -> Answer:
     """An ordinary page with a text of its own."""
     anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
-    body = f"<title>{text}</title><main><h1>{text}</h1><p>What stands here is about {text}, and about nothing else in the whole shop, however long one reads on.</p>{anchors}</main>"
+    said = f"What stands here is about {text}, and about nothing else in the shop, however long one reads on."
+    body = f"<title>{text}</title><main><h1>{text}</h1><p>{said}</p>{anchors}</main>"
     return 200, HTML, body.encode()
 
 
@@ -167,11 +168,11 @@ class Play:
         if response.outcome is not Outcome.OK:
             return None
         if kind is Kind.PAGE:
-            return read_page(response.body, response.headers, url, self.profile.identity.token)
+            return read_page(response, url, self.profile.identity.token)
         if kind is Kind.HOMEPAGE_PROOF and self.profile.proofs.page is not None:
             return read_marks(response.body, response.header("Content-Type"), self.profile.proofs.page.meta)
         if kind is Kind.SITEMAP:
-            return read_sitemap(response.body, tuple(self.profile.discovery.sitemap_formats))
+            return read_sitemap(response.body, plan.host, self.profile)
         return None
 
     def run(self, most: int = 1000) -> None:

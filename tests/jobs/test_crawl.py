@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from crawler.rules import jobs
@@ -145,7 +147,7 @@ def test_E19_a_refused_page_is_asked_for_twice_more_the_wait_doubling() -> None:
     play = shop(_=page("home", "/busy", "/later"), busy=(503, HTML, b""), later=page("later"))
     end = play.crawl()
     asked = [(start, stop) for start, stop, r in play.requests if r.url.endswith("/busy")]
-    waits = [later[0] - first[1] for first, later in zip(asked, asked[1:], strict=False)]
+    waits = [later[0] - first[1] for first, later in itertools.pairwise(asked)]
     assert waits == pytest.approx([1.0, 2.0])
     assert "/later" in play.asked()
     assert end.end == "completed"
@@ -296,8 +298,7 @@ def endless(path: str, most: int = 10_000) -> Answer:
 
 
 def gaps(play: Play) -> list[float]:
-    pairs = zip(play.requests, play.requests[1:], strict=False)
-    return [later[0] - earlier[1] for earlier, later in pairs]
+    return [later[0] - earlier[1] for earlier, later in itertools.pairwise(play.requests)]
 
 
 def _with(handler, more):  # type: ignore[no-untyped-def]

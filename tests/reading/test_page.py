@@ -8,7 +8,7 @@ PAGE = """<html lang=en-GB><head><title> A  shop </title><base href="/b/"><meta 
 <link rel=canonical href="/c"></head><body><nav><a href=x>X</a></nav><h1>H</h1>
 <p>a <a rel="nofollow" href="y">b</a> <a href="mailto:a@b.example">Mail us</a>
 <ul><li>one<li>two<ul><li>three</ul></ul>
-<table><tr><th>a<th>b<tr><td>1<td>2</table><dl><dt>t<dd>d</dl><details><summary>Open?</summary>Yes</details>"""
+<table><tr><th>a<th>b<tr><td>1<td>2</table><dl><dt>t<dd>d</dl><details><summary>Are you open?</summary>Yes</details>"""
 
 
 def test_links_are_resolved_against_the_base_and_carry_nofollow() -> None:
@@ -40,4 +40,4 @@ def test_markdown_has_headings_lists_tables_and_terms() -> None:
 
 def test_E28_a_closed_details_is_a_pair() -> None:
     (pair,) = read_html(PAGE, "https://shop.example/q/").pairs
-    assert (pair.question, pair.answer, pair.source) == ("Open?", "Yes", "details")
+    assert (pair.question, pair.answer, pair.source) == ("Are you open?", "Yes", "details")

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from stack.errors import StackError
-from stack.process import Process, run
+from stack.process import Process, print_line, run
 from tests.conftest import complete, until
 
 LEAVES_A_CHILD = (
@@ -59,6 +59,11 @@ def test_a_child_dies_with_its_parent_even_by_kill_9() -> None:
     parent.kill()
     parent.wait()
     complete(until(lambda: gone(child)))
+
+
+def test_lines_of_a_process_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    print_line("worker-1", "title \x1b[2J of\ra page\n10:00:00 sink | forged")
+    assert capsys.readouterr().out.endswith("worker-1 | title ?[2J of?a page?10:00:00 sink | forged\n")
 
 
 async def test_a_command_that_takes_too_long_is_ended_and_said_so() -> None:

@@ -214,14 +214,14 @@ def until_said(process: subprocess.Popen[str], words: str) -> list[str]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_command_up_stops_cleanly_and_a_second_one_exits_with_3(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+def test_command_up_stops_cleanly_and_a_second_one_exits_with_3(tmp_path: Path, number: signal.Signals) -> None:
     with up(tmp_path) as first:
         lines = until_said(first, "ready after")
         assert any("worker-1 | told" in line for line in lines)
         with up(tmp_path) as second:
-            assert "already running" in second.stdout.read()
+            said = second.stdout.read()
+            assert said.startswith("Error: A stack is already running on ")
+            assert said.count("\n") == 1
         assert second.returncode == 3
         assert first.poll() is None
         pids = json.loads((tmp_path / "stack.json").read_text())["pids"].values()
@@ -233,6 +233,18 @@ def test_command_up_stops_cleanly_and_a_second_one_exits_with_3(
     assert "stopped" in rest
     assert "Traceback" not in rest
     assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+def test_ctrl_c_in_the_middle_of_the_start_leaves_nothing(tmp_path: Path) -> None:
+    with up(tmp_path) as process:
+        until_said(process, "database (embedded)")
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert children
+        process.send_signal(signal.SIGINT)
+        rest = process.stdout.read()
+        assert process.wait(10) == 0
+    assert "Traceback" not in rest
+    assert not psutil.wait_procs(children, timeout=2)[1]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel's parent-death signal is Linux's")

@@ -31,7 +31,7 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
         title=reading.title[:500], description=reading.description[:1000], language=reading.language, text=text,
         text_cut=not alone and len(text) < len(reading.markdown), pairs=tuple(pairs),
         facts=() if alone else tuple(_within(list(reading.facts))), pairs_only=alone,
-        signals=read.signals, noindex=read.noindex, etag=response.header("ETag"),
+        signals={**_from_robots(answer), **read.signals}, noindex=read.noindex, etag=response.header("ETag"),
         last_modified=response.header("Last-Modified"), sha256=read.sha256, encoding=reading.encoding,
     )  # fmt: skip
     fact = PageKept(
@@ -39,6 +39,13 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
         url_id=ids.url_id(url), sha256=read.sha256, characters=len(text), pairs=len(pairs), noindex=read.noindex,
     )  # fmt: skip
     return content, fact
+
+
+def _from_robots(answer: Answer) -> dict[str, str]:
+    """The usage signals of robots.txt, such as Content-Signal, recorded with each page that it covers (A05)."""
+    verdict = answer.site.robots.get(answer.job.id)
+    rules = verdict.rules if verdict else None
+    return {f"robots:{name}": value for name, value in rules.signals} if rules else {}
 
 
 def cut_to_bytes(text: str, most: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawler.rules.challenge import detect
-from crawler.rules.frontier import answers_questions, rank_of_link
+from crawler.rules.frontier import answers_questions, is_page, rank_of_link
 from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import close, counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, done_with, waiting, with_chunk
@@ -196,6 +196,8 @@ def _links(answer: Answer, read: PageRead) -> list[Entry]:
             url = admitted(link.href, answer.job.host, answer.profile.scope, base=answer.ask.url)
         except UrlRefused:
             continue
+        if not is_page(url):
+            continue  # by its name a picture or a document: a request would be spent on a refusal (E04)
         if not listed or answers_questions(url, link.text):
             rank = rank_of_link(url, link.text, depth)
             found.append(Entry(url=url, rank=rank, depth=depth, pairs_only=listed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.rules.frontier import rank_of_sitemap
+from crawler.rules.frontier import is_page, rank_of_sitemap
 from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, with_chunk
@@ -64,6 +64,8 @@ def _entries(answer: Answer) -> list[Entry]:
         try:
             page = admitted(url, answer.job.host, answer.profile.scope, base=answer.ask.url)
         except UrlRefused:
+            continue
+        if not is_page(page):
             continue
         found.append(Entry(url=page, rank=rank_of_sitemap(page, priority), depth=1))
     return found

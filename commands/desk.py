@@ -1,0 +1,133 @@
+"""What a command needs to ask something of a running stack: the broker to speak to, the projection to look at.
+
+A command never speaks to a worker. It publishes an event, as any console would, and watches the rows that come of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import orjson
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+from rich.console import Console
+from sqlalchemy import Engine, Select
+from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
+
+from commands.options import EXIT_CONFIGURATION, Sentence, settings_for
+from crawler.rules.urls import UrlRefused, host_from_address, site_key
+from models.database import make_engine
+from models.settings import Settings
+from stack.errors import StackError
+
+T = TypeVar("T")
+Row = dict[str, Any]
+
+EXIT_NO_ANSWER = 4
+"""Nothing came in the time given: not a refusal, and not a result."""
+BEAT = 0.2
+ANSWER = 60.0
+"""Seconds for a running stack to say something; it says it in well under one."""
+BROKER = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The host that was named, and the site that it belongs to (E06)."""
+
+    host: str
+    site: str
+
+
+def place_of(address: str) -> Place:
+    """What an address names, or a sentence that says what is wrong with it."""
+    try:
+        host = host_from_address(address)
+    except UrlRefused as error:
+        raise Sentence(f"{address!r} is no address of a website: {error}", EXIT_CONFIGURATION) from None
+    return Place(host, site_key(host))
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The connections of one command. Progress goes to standard error, results to standard output."""
+
+    settings: Settings
+    engine: Engine
+    progress: Console = field(default_factory=lambda: Console(stderr=True, highlight=False))
+
+    def say(self, topic: str, kind: str, **data: Any) -> str:
+        """Publish an event and wait until the broker has it. Gives its id, from which the job's id follows."""
+        event = str(uuid.uuid4())
+        at = datetime.now(UTC).isoformat()
+        envelope = {"id": event, "type": kind, "version": 1, "occurred_at": at, "producer": "licet", "data": data}
+        asyncio.run(_publish(self.settings, topic, orjson.dumps(envelope)))
+        return event
+
+    def rows(self, query: Select[Any]) -> list[Row]:
+        """What the projection holds, or a sentence that says why it cannot be asked."""
+        try:
+            with self.engine.connect() as connection:
+                return [dict(row) for row in connection.execute(query).mappings()]
+        except ProgrammingError:
+            raise StackError("The database has no tables of this version: run `licet migrate`.") from None
+        except SQLAlchemyError as error:
+            raise StackError(f"The database cannot be asked ({type(error).__name__}): is it running?") from None
+
+    def row(self, query: Select[Any]) -> Row | None:
+        """The first row."""
+        return next(iter(self.rows(query)), None)
+
+    def wait(self, look: Callable[[], T | None], text: Callable[[], str], seconds: float = ANSWER) -> T:
+        """Look until there is something; `text` says meanwhile how far it is."""
+        deadline = time.monotonic() + seconds
+        with self.progress.status("") as status:
+            while True:
+                if (found := look()) is not None:
+                    return found
+                if time.monotonic() > deadline:
+                    raise Sentence(
+                        f"No answer in {seconds:.0f} s. What was asked is on the broker and will be done once a"
+                        " worker and a sink run: `licet up` starts both.",
+                        EXIT_NO_ANSWER,
+                    )
+                status.update(text())
+                time.sleep(BEAT)
+
+    def tell(self, line: str) -> None:
+        """A line for whoever watches."""
+        self.progress.print(line, markup=False)
+
+
+@contextmanager
+def desk(config: Path | None) -> Iterator[Desk]:
+    """The connections, closed afterwards. The database is only read."""
+    settings = settings_for(config)
+    engine = make_engine(settings.require_database(), "licet-command", read_only=True)
+    try:
+        yield Desk(settings, engine)
+    finally:
+        engine.dispose()
+
+
+async def _publish(settings: Settings, topic: str, value: bytes) -> None:
+    servers = settings.require_kafka()
+    # one record a batch: Tansu reports a wrong end of the topic after a larger one
+    producer = AIOKafkaProducer(bootstrap_servers=servers, acks="all", max_batch_size=1)
+    try:
+        async with asyncio.timeout(BROKER):
+            await producer.start()
+            await producer.send_and_wait(topic, value)
+    except (KafkaError, TimeoutError) as error:
+        why = type(error).__name__
+        raise StackError(f"No broker takes events at {servers} ({why}): start a stack with `licet up`.") from None
+    finally:
+        await producer.stop()

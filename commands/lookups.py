@@ -1,0 +1,117 @@
+"""What the commands look for in the projection, as queries."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Select, func, select
+
+from models.tables import (
+    AddressCheck,
+    Base,
+    Crawl,
+    Fetch,
+    Page,
+    Pair,
+    Settings,
+    Suspension,
+    Url,
+    Verification,
+)
+
+
+def whole(table: type[Base], *but: str) -> Select[Any]:
+    """All columns of a table, apart from the database's own and those named."""
+    return select(*(column for column in table.__table__.c if column.name not in ("inserted_at", *but)))
+
+
+def accounts(site: str) -> Select[Any]:
+    """The accounts that have saved the site."""
+    return select(Settings.account).where(Settings.site == site).order_by(Settings.account)
+
+
+def settings_of(site: str, account: str | None = None) -> Select[Any]:
+    """What is in force for the site, of one account or of all."""
+    query = whole(Settings).where(Settings.site == site).order_by(Settings.account)
+    return query if account is None else query.where(Settings.account == account)
+
+
+def settings_by_fact(fact: str) -> Select[Any]:
+    """The settings that one `settings-saved` brought in, as long as they are in force."""
+    return whole(Settings).where(Settings.fact == fact)
+
+
+def check(job: UUID) -> Select[Any]:
+    """The address check of a job (E07)."""
+    return whole(AddressCheck).where(AddressCheck.job == job)
+
+
+def checks_of(site: str) -> Select[Any]:
+    """The address checks of a site, newest first."""
+    return whole(AddressCheck).where(AddressCheck.site == site).order_by(AddressCheck.at.desc(), AddressCheck.id)
+
+
+def verification(job: UUID) -> Select[Any]:
+    """How a verification ended."""
+    return whole(Verification).where(Verification.job == job)
+
+
+def verifications_of(site: str) -> Select[Any]:
+    """Everything about proofs of a site, newest first."""
+    return whole(Verification).where(Verification.site == site).order_by(Verification.at.desc(), Verification.id)
+
+
+def suspension(fact: str) -> Select[Any]:
+    """One suspension or its end, by the fact's id."""
+    return whole(Suspension).where(Suspension.id == fact)
+
+
+def suspensions_of(site: str) -> Select[Any]:
+    """Suspensions and their ends, newest first; the first row says which holds (E25)."""
+    return whole(Suspension).where(Suspension.site == site).order_by(Suspension.at.desc(), Suspension.id)
+
+
+def crawl(job: UUID) -> Select[Any]:
+    """The audit row (E23)."""
+    return whole(Crawl).where(Crawl.crawl == job)
+
+
+def crawls_of(site: str, most: int = 20) -> Select[Any]:
+    """The audit rows of a site, newest first."""
+    newest = func.coalesce(Crawl.requested_at, Crawl.terminal_at).desc()
+    return whole(Crawl).where(Crawl.site == site).order_by(newest, Crawl.crawl).limit(most)
+
+
+def progress(job: UUID) -> Select[Any]:
+    """How far a crawl is: pages stored, requests recorded, the newest request's end."""
+    pages = select(func.count()).where(Page.crawl == job).scalar_subquery()
+    return select(
+        pages.label("pages"),
+        func.count().filter(Fetch.sent).label("requests"),
+        func.max(Fetch.ended_at).label("last"),
+    ).where(Fetch.job == job)
+
+
+def requests_of(job: UUID) -> Select[Any]:
+    """Every request of a job with its URL, unless that was erased."""
+    query = whole(Fetch, "id", "job", "site", "url_id").add_columns(Url.url)
+    return query.outerjoin(Url, Url.url_id == Fetch.url_id).where(Fetch.job == job).order_by(Fetch.number, Fetch.id)
+
+
+def newest_crawl_with_pages(site: str) -> Select[Any]:
+    """The crawl whose pages are the newest that are held of the site."""
+    return select(Page.crawl).where(Page.site == site).order_by(Page.fetched_at.desc()).limit(1)
+
+
+def pages_of(job: UUID) -> Select[Any]:
+    """The pages of a crawl, in the order in which they were read, with the number of their pairs."""
+    pairs = select(func.count()).where(Pair.page_id == Page.page_id).scalar_subquery()
+    query = whole(Page).add_columns(pairs.label("pairs"), func.length(Page.text).label("characters"))
+    return query.where(Page.crawl == job).order_by(Page.fetched_at, Page.url)
+
+
+def pairs_of(job: UUID) -> Select[Any]:
+    """The question-answer pairs of a crawl (E28)."""
+    query = whole(Pair, "page_id", "position").add_columns(Page.url).join(Page, Page.page_id == Pair.page_id)
+    return query.where(Page.crawl == job).order_by(Page.fetched_at, Page.url, Pair.position)

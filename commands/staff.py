@@ -1,0 +1,56 @@
+"""`licet suspend` and `licet resume`: staff's stop button (E25), on a running stack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from commands import lookups
+from commands.desk import desk, place_of
+from commands.options import in_one_sentence
+from commands.printing import as_json, print_json, print_row
+from models import ids
+
+by_option = click.option("--by", required=True, help="Who says so; it is recorded.")
+reason_option = click.option("--reason", required=True, help="Why; it is recorded.")
+
+
+@click.command()
+@click.argument("address", metavar="HOST")
+@by_option
+@reason_option
+@as_json
+@click.pass_obj
+@in_one_sentence
+def suspend(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
+    """Stop everything at a site before its next request, and refuse what is asked for it."""
+    _order(config, address, "suspend-site", "suspended", by, reason, as_json)
+
+
+@click.command()
+@click.argument("address", metavar="HOST")
+@by_option
+@reason_option
+@as_json
+@click.pass_obj
+@in_one_sentence
+def resume(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
+    """End the suspension of a site. What it stopped has ended and starts again only when asked."""
+    _order(config, address, "resume-site", "resumed", by, reason, as_json)
+
+
+def _order(config: Path | None, address: str, kind: str, fact: str, by: str, reason: str, as_json: bool) -> None:
+    """Say it, and wait until it holds."""
+    place = place_of(address)
+    with desk(config) as at:
+        event = at.say("operator-commands", kind, address=address, by=by, reason=reason)
+        wanted = ids.event_id(fact, event)
+        row = at.wait(lambda: at.row(lookups.suspension(wanted)), lambda: f"Telling {place.site} ...")
+    if as_json:
+        print_json(row)
+    else:
+        print_row(f"{place.site}: {row['kind']}", row)
+
+
+COMMANDS = (suspend, resume)

@@ -1,0 +1,104 @@
+"""`licet show` and `licet pages`: what is known of a site, a crawl, its pages. They only read the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import UUID
+
+import click
+
+from commands import lookups
+from commands.desk import Desk, Place, desk, place_of
+from commands.options import Sentence, in_one_sentence
+from commands.printing import as_json, print_json, print_row, print_rows
+
+
+@click.command()
+@click.argument("what", metavar="HOST|CRAWL")
+@as_json
+@click.pass_obj
+@in_one_sentence
+def show(config: Path | None, what: str, *, as_json: bool) -> None:
+    """What is known of a site, or of one crawl: its audit row and every request."""
+    job = _uuid(what)
+    with desk(config) as at:
+        if job is not None:
+            _show_crawl(at, job, as_json)
+        else:
+            _show_site(at, place_of(what), as_json)
+
+
+def _show_crawl(at: Desk, job: UUID, as_json: bool) -> None:
+    row = at.row(lookups.crawl(job))
+    if row is None:
+        raise Sentence(f"No crawl {job} is known here. `licet show HOST` lists those of a site.")
+    requests = at.rows(lookups.requests_of(job))
+    if as_json:
+        print_json({**row, "fetches": requests})
+        return
+    print_row(f"{row['site']}: {row['terminal_kind'] or 'running'}", row)
+    columns = ("number", "kind", "url", "status", "outcome", "bytes", "started_at")
+    print_rows("Requests and URLs taken up", requests, columns)
+
+
+def _show_site(at: Desk, place: Place, as_json: bool) -> None:
+    found = {
+        "settings": at.rows(lookups.settings_of(place.site)),
+        "verifications": at.rows(lookups.verifications_of(place.site)),
+        "suspensions": at.rows(lookups.suspensions_of(place.site)),
+        "address_checks": at.rows(lookups.checks_of(place.site)),
+        "crawls": at.rows(lookups.crawls_of(place.site)),
+    }
+    if not any(found.values()):
+        raise Sentence(f"Nothing is known of {place.site}. `licet save {place.host} --account NAME` begins with it.")
+    suspended = bool(found["suspensions"]) and found["suspensions"][0]["kind"] == "suspended"
+    if as_json:
+        print_json({"site": place.site, "suspended": suspended, **found})
+        return
+    click.echo(f"{place.site}{': SUSPENDED' if suspended else ''}")
+    print_rows("Accounts", found["settings"], ("account", "start", "note", "scope", "schedule", "saved_at"))
+    proofs = ("account", "kind", "method", "weaker", "by", "reason", "at")
+    print_rows("Proofs, newest first", found["verifications"], proofs)
+    print_rows("Suspensions, newest first", found["suspensions"], ("kind", "by", "reason", "at"))
+    print_rows("Address checks, newest first", found["address_checks"], ("account", "answers", "status", "at"))
+    crawls = ("crawl", "requested_at", "requester", "account", "proof", "terminal_kind", "pages", "pairs")
+    print_rows("Crawls, newest first", found["crawls"], crawls)
+
+
+@click.command()
+@click.argument("address", metavar="HOST")
+@click.option("--crawl", "job", type=click.UUID, help="Of this crawl.  [default: the newest with pages]")
+@click.option("--text", is_flag=True, help="With the text of the pages and their pairs.")
+@as_json
+@click.pass_obj
+@in_one_sentence
+def pages(config: Path | None, address: str, job: UUID | None, *, text: bool, as_json: bool) -> None:
+    """The pages that are held of a site."""
+    place = place_of(address)
+    with desk(config) as at:
+        newest = at.row(lookups.newest_crawl_with_pages(place.site)) if job is None else {"crawl": job}
+        rows = [] if newest is None else at.rows(lookups.pages_of(newest["crawl"]))
+        rows = [row for row in rows if row["site"] == place.site]
+        if not rows:
+            raise Sentence(f"No page of {place.site} is held. `licet crawl {place.host}` reads the site.")
+        pairs = at.rows(lookups.pairs_of(rows[0]["crawl"])) if text else []
+    if as_json:
+        kept = [{name: value for name, value in row.items() if text or name != "text"} for row in rows]
+        print_json({"site": place.site, "crawl": rows[0]["crawl"], "pages": kept, "question_answers": pairs})
+        return
+    columns = ("url", "title", "language", "characters", "pairs", "noindex")
+    print_rows(f"{place.site}, crawl {rows[0]['crawl']}", rows, columns)
+    for row in rows if text else ():
+        click.echo(f"\n===== {row['url']}\n{row['text']}")
+    for pair in pairs:
+        click.echo(f"\nQ: {pair['question']}\nA: {pair['answer']}\n   ({pair['url']}, {pair['source']})")
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+COMMANDS = (show, pages)

@@ -1,0 +1,99 @@
+"""Which blocks are the page's own text: learned scores, and rules for what must never be lost or kept.
+
+The scores decide between text and frame; the rules hold whatever the scores say. Every drop has a reason
+that `licet read --explain` prints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import exp
+
+from crawler.reading import weights
+from crawler.reading.boxes import Tree
+from crawler.reading.features import Row, flat, rows
+from crawler.reading.regions import Regions
+from crawler.reading.rules import forbidden, protected
+
+LEAN = 0.85
+"""The best threshold for F1 is half the best F1 that can be expected of a page; a little lower keeps more."""
+DROPPED = -4.0
+"""The log-odds of a block that a rule dropped, for its neighbours."""
+_OWN, _NEIGHBOURS = 0.7, 0.3
+_CAP = 30
+
+
+@dataclass(slots=True)
+class Choice:
+    """The kept blocks in order, and of every block why."""
+
+    kept: list[int]
+    scores: list[float]
+    threshold: float
+    ruled: dict[int, str] = field(default_factory=dict)  # block -> the rule that decided it
+    rows: list[Row | None] = field(default_factory=list)
+    page: tuple[float, ...] = ()
+
+    def reason(self, index: int) -> str:
+        """Why a block was kept or dropped."""
+        if index in self.ruled:
+            return self.ruled[index]
+        row = self.rows[index]
+        if row is None:
+            return "dropped by rule"
+        moved = weights.reasons(flat(row, self.page))
+        told = ", ".join(f"{name} {change:+.1f}" for name, change in moved)
+        return f"score {self.scores[index]:.2f} against {self.threshold:.2f}: {told}"
+
+
+def choose(tree: Tree, regions: Regions, answers: set[int]) -> Choice:
+    """Choose the page's text; `answers` are blocks of pairs, which are kept."""
+    never = forbidden(tree, regions)
+    found, page = rows(tree, regions, never)
+    lengths = [len(block.text.split()) for block in tree.blocks]
+    score = weights.score
+    raw = [score(row[0], row[1][0], page, row[1][1], row[1][2]) if row else DROPPED for row in found]
+    scores = [1 / (1 + exp(-value)) for value in smoothed(raw, lengths)]
+    threshold = expected_best(scores, lengths)
+    choice = Choice([], scores, threshold, rows=found, page=page)
+    always = protected(tree, regions, answers)
+    for index, value in enumerate(scores):
+        if (reason := never.get(index)) is not None:
+            choice.ruled[index] = reason
+        elif (reason := always.get(index)) is not None and value <= threshold:
+            choice.ruled[index] = reason
+            choice.kept.append(index)
+        elif value > threshold:
+            choice.kept.append(index)
+    return choice
+
+
+def smoothed(raw: list[float], lengths: list[int]) -> list[float]:
+    """Each block's log-odds drawn towards those of its neighbours, long ones counting more."""
+    if len(raw) < 3:
+        return raw
+    weight = [min(max(length, 1), _CAP) for length in lengths]
+    weighted = [value * size for value, size in zip(raw, weight, strict=True)]
+    out = [raw[0]]
+    for index in range(1, len(raw) - 1):
+        total = weighted[index - 1] + weighted[index] + weighted[index + 1]
+        size = weight[index - 1] + weight[index] + weight[index + 1]
+        out.append(_OWN * raw[index] + _NEIGHBOURS * total / size)
+    out.append(raw[-1])
+    return out
+
+
+def expected_best(scores: list[float], lengths: list[int]) -> float:
+    """The threshold which keeps the best expected F1 of this page.
+
+    With probabilities p and sizes n, keeping the set S promises 2 sum_S(pn) / (sum_S(n) + sum(pn)); the best
+    S holds exactly the blocks with p above half of that value, so one pass over the sorted blocks finds it.
+    """
+    expected = sum(score * length for score, length in zip(scores, lengths, strict=True))
+    kept = size = best = 0.0
+    for score, length in sorted(zip(scores, lengths, strict=True), reverse=True):
+        kept += score * length
+        size += length
+        if size:
+            best = max(best, 2 * kept / (size + expected))
+    return best / 2 * LEAN

@@ -1,0 +1,80 @@
+"""Boxes that are alike (cards, rows, posts), and the box that holds most of the running text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from crawler.reading.boxes import Tree
+from crawler.reading.regions import Regions
+
+_Signature = tuple[int, str, str]
+LEAST = 3
+"""Three boxes of one tag and class under one parent are a group."""
+_NOTHING = (0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(slots=True)
+class Groups:
+    """Of each box: how many are like it or like the nearest grouped box around it."""
+
+    alike: list[int]
+    card: list[int]  # the nearest box around (or at) the box which belongs to a group, -1 without
+    signature: list[_Signature]
+    sums: dict[_Signature, list[int]] = field(default_factory=dict)  # characters, boxes
+    lengths: list[int] = field(default_factory=list)
+    total: int = 1
+
+    @classmethod
+    def of(cls, tree: Tree, regions: Regions) -> Groups:
+        """Find the groups of a page."""
+        boxes = tree.boxes
+        signatures = [(box.parent, box.tag, box.name) for box in boxes]
+        counts = Counter(signatures)
+        out = cls([], [], signatures, total=regions.total)
+        chars = regions.chars
+        for index, box in enumerate(boxes):
+            signature = signatures[index]
+            own = counts[signature]
+            length = chars[box.end] - chars[box.start]
+            out.lengths.append(length)
+            if own >= LEAST and length:
+                sums = out.sums.setdefault(signature, [0, 0])
+                sums[0] += length
+                sums[1] += 1
+                out.alike.append(own)
+                out.card.append(index)
+            else:
+                out.alike.append(out.alike[box.parent] if box.parent >= 0 else 1)
+                out.card.append(out.card[box.parent] if box.parent >= 0 else -1)
+        return out
+
+    def numbers(self, index: int) -> tuple[float, float, float, float]:
+        """Length of the card around a box, the group's share of the page, its cards, their mean length."""
+        card = self.card[index]
+        if card < 0:
+            return _NOTHING
+        chars, count = self.sums[self.signature[card]]
+        return self.lengths[card], chars / self.total, count, chars / count
+
+
+def best_box(tree: Tree, longs: list[int]) -> tuple[int, int]:
+    """The blocks of the box with most running text, (0, 0) without any.
+
+    A paragraph counts for the box that holds it and its parent in full, for the next in part: so the box
+    that holds all paragraphs wins over one paragraph's wrapper, and over the body.
+    """
+    boxes, blocks = tree.boxes, tree.blocks
+    score: dict[int, float] = {}
+    for index in longs:
+        length = float(len(blocks[index].text))
+        box = blocks[index].box
+        for weight in (1.0, 1.0, 0.6):
+            if box < 0:
+                break
+            score[box] = score.get(box, 0.0) + weight * length
+            box = boxes[box].parent
+    if not score:
+        return 0, 0
+    best = max(score, key=lambda box: (score[box], box))
+    return boxes[best].start, boxes[best].end
