@@ -117,6 +117,7 @@ def verify(config: Path | None, address: str, account: str | None, method: str, 
 @address_argument
 @account_option
 @click.option("--by", default="", help="Who asks; it stands in the audit row.")
+@click.option("--plan", default="", help="The account's plan (C02).")
 @click.option("--staff", is_flag=True, help="Staff start it: the same gate, without the daily cap (needs --by).")
 @click.option("--timeout", type=click.FloatRange(min=1), default=CRAWL, help="Seconds to watch it.")
 @as_json
@@ -129,7 +130,7 @@ def crawl(config: Path | None, /, address: str, account: str | None, *, as_json:
         raise click.UsageError("--staff needs --by: who starts it stands in the audit row.")
     with desk(config) as at:
         account = account_for(at, place, account)
-        said = {"account": account, "address": address, "by": options["by"]}
+        said = {"account": account, "address": address, "by": options["by"], "plan": options["plan"]}
         topic, kind = ("operator-commands", "start-crawl") if options["staff"] else ("crawl-requested",) * 2
         job = UUID(ids.job_id("crawl", at.say(topic, kind, **said)))
         row = watch(at, place.host, job, ANSWER, options["timeout"])
