@@ -16,8 +16,6 @@ class PageRead:
     nofollow: bool = False
     signals: dict[str, str] = field(default_factory=dict)
     sha256: str = ""
-    fingerprint: str = ""
-    thin: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Near duplicates inside a site: the 60 pages of a crawl are 60 different pages (E18).
+"""The fingerprint of a page, by which near duplicates are known (`crawler.rules.duplicates`).
 
-A fingerprint is short enough to live in a site's memory: 8 digits of the page's heading, then 64 bins of
+It is short enough to live in a site's memory: 8 digits of the page's heading, then 64 bins of
 one-permutation MinHash over three-word shingles, one byte each. The share of equal bins estimates the share
 of common shingles (standard deviation about .04 at .9).
 """
@@ -10,15 +10,10 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
+from crawler.rules.duplicates import BINS, EMPTY
 from models.reading import Reading
 
-BINS = 64
-SAME_TEXT = 0.95
-"""At this resemblance two texts are one, whatever their headings say."""
-SAME_PAGE = 0.82
-"""With one heading this is enough: a print view, a session id, a page with a changed sidebar."""
 _WORD = re.compile(r"\w+")
-_EMPTY = "00"
 _FEWEST = 8
 
 
@@ -32,7 +27,7 @@ def fingerprint(heading: str, text: str) -> str:
         if not bins[place] or value < bins[place]:
             bins[place] = value
     top = crc32(" ".join(_WORD.findall(heading.casefold())).encode())
-    return f"{top:08x}" + "".join(f"{value % 255 + 1:02x}" if value else _EMPTY for value in bins)
+    return f"{top:08x}" + "".join(f"{value % 255 + 1:02x}" if value else EMPTY for value in bins)
 
 
 def fingerprint_of(reading: Reading) -> str:
@@ -44,20 +39,3 @@ def heading_of(reading: Reading) -> str:
     """The first top heading of the text, else the title."""
     first = next((line[2:] for line in reading.markdown.split("\n") if line.startswith("# ")), "")
     return first or reading.title
-
-
-def resemblance(first: str, second: str) -> float:
-    """The estimated share of shingles that two pages have in common."""
-    ours, theirs = first[8:], second[8:]
-    pairs = [(ours[i : i + 2], theirs[i : i + 2]) for i in range(0, 2 * BINS, 2)]
-    used = [pair for pair in pairs if pair != (_EMPTY, _EMPTY)]
-    return sum(one == other for one, other in used) / len(used) if used else 1.0
-
-
-def is_near_duplicate(first: str, second: str) -> bool:
-    """Whether two fingerprints are of one page: the same text, or the same heading and nearly the same text.
-
-    Two products of one template differ in their heading, so they need a near-equal text to count as one.
-    """
-    alike = resemblance(first, second)
-    return alike >= (SAME_PAGE if first[:8] == second[:8] else SAME_TEXT)

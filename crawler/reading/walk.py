@@ -11,16 +11,14 @@ from crawler.reading.boxes import Anchor, Block, Box, Mark, Tree
 from crawler.reading.names import marks_of
 
 SKIPPED = frozenset(
-    "script style template svg math select datalist textarea iframe object canvas audio video".split()
+    ["script", "style", "template", "svg", "math", "select", "datalist", "textarea", "iframe", "object", "canvas", "audio", "video"]
 )
 BLOCKS = frozenset(
-    "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset figcaption "
-    "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav noscript ol option p pre search "
-    "section summary table tbody td tfoot th thead tr ul head optgroup".split()
+    ["address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "nav", "noscript", "ol", "option", "p", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "head", "optgroup"]
 )
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _KINDS = HEADINGS | frozenset(
-    "li dt dd td th summary p pre blockquote caption figcaption button legend address".split()
+    ["li", "dt", "dd", "td", "th", "summary", "p", "pre", "blockquote", "caption", "figcaption", "button", "legend", "address"]
 )
 _TAG_MARKS: dict[str, int] = {
     "nav": Mark.NAV, "menu": Mark.NAV, "footer": Mark.FOOTER, "aside": Mark.ASIDE, "form": Mark.FORM,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawler.rules.challenge import detect
+from crawler.rules.duplicates import is_near_duplicate
 from crawler.rules.frontier import answers_questions, is_page, rank_of_link
 from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import close, counted, not_asked
@@ -169,15 +170,16 @@ def _read(answer: Answer) -> Result:
         result = replace(result, job=job, facts=(fact,), contents=(content,))
     follow = not (read.nofollow and answer.profile.discovery.obey_nofollow)
     entries = _links(answer, read) if follow and not answer.ask.pairs_only else []
-    return _with_entries(answer, result, entries, read.fingerprint if outcome is Outcome.OK else None)
+    return _with_entries(answer, result, entries, read.reading.fingerprint if outcome is Outcome.OK else None)
 
 
 def _kept_or_not(answer: Answer, read: PageRead) -> Outcome:
     if read.noindex and answer.profile.discovery.noindex == "skip":
         return Outcome.NOINDEX  # C09
-    if read.thin:
+    if read.reading.thin:
         return Outcome.THIN
-    if read.fingerprint and read.fingerprint in answer.frontier.fingerprints:
+    mine = read.reading.fingerprint
+    if mine and any(is_near_duplicate(mine, kept) for kept in answer.frontier.fingerprints):
         return Outcome.DUPLICATE
     return Outcome.OK
 
