@@ -10,6 +10,7 @@ from typing import Any
 
 from agents.consuming import consume
 from agents.post import Post
+from crawler.rules import sentences
 from crawler.rules.urls import UrlRefused, canonical, host_from_address, site_key
 from models import intake
 from models.mailbox import Message, Origin
@@ -21,10 +22,11 @@ def message_of(topic: str, partition: int, offset: int, at: float, raw: bytes | 
     envelope, said = intake.read(topic, raw)
     address: str = said.address  # type: ignore[attr-defined]
     try:
-        host = host_from_address(address)
+        # E11: staff may name what many owners share; from anybody else it is refused
+        host = host_from_address(address, allow_public_suffix=topic == intake.STAFF_TOPIC)
         start = start_of(address, host)
     except UrlRefused as error:
-        raise Unreadable("address", f"{address[:200]!r}: {error}") from None
+        raise Unreadable(f"address_{error.reason}", f"{address[:200]!r}: {sentences.of(error.reason)}") from None
     return Message.model_validate(
         {
             "id": str(envelope.id),

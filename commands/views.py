@@ -53,7 +53,8 @@ def _show_site(at: Desk, place: Place, as_json: bool) -> None:
     }
     if not any(found.values()):
         raise Sentence(f"Nothing is known of {place.site}. `licet save {place.host} --account NAME` begins with it.")
-    suspended = bool(found["suspensions"]) and found["suspensions"][0]["kind"] == "suspended"
+    newest = (row["kind"] for row in found["suspensions"] if row["kind"] in ("suspended", "resumed"))
+    suspended = next(newest, "") == "suspended"
     if as_json:
         print_json({"site": place.site, "suspended": suspended, **found})
         return

@@ -92,7 +92,7 @@ class Demo:
         check = await self._wait("SELECT status FROM address_checks WHERE job = :job", ids.job_id("check", event))
         self._console.print(f"1. [bold]{self._host}[/bold] is saved; one HEAD says {check['status']}.")
         key = Path(self._file.token_key_file).read_bytes()
-        proof = token(key, self._profile.name, ACCOUNT, site_key(self._host))
+        proof = token(key, self._profile.name, ACCOUNT, site_key(self._host), time.time())
         self._site.place_token(proof)
         event = await self._say("verification-requested", address=self._host, method="token_file")
         found = await self._wait(

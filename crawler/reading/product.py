@@ -22,7 +22,9 @@ _FORM = int(Mark.FORM)
 _MOST = 4  # blocks that show one declared value: more are a list of variants
 _CODE = re.compile(r"[\w./-]*\d[\w./-]*")
 _AMOUNT = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,' ]?\d{3})*[.,]\d{2}(?![\d.,%])")
-_NUMBERED = re.compile(r"#|№|\b(?:n[uúùo]m[eéè]ro|number|nummer|numer|nr|no|id|code|código|codice|kod|номер|код)\b", re.IGNORECASE)
+_NUMBERED = re.compile(
+    r"#|№|\b(?:n[uúùo]m[eéè]ro|number|nummer|numer|nr|no|id|code|código|codice|kod|номер|код)\b", re.IGNORECASE
+)
 _SEPARATORS = re.compile(r"[.,'’\s]")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _CODES = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID")

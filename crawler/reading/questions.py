@@ -6,7 +6,9 @@ import re
 
 _MARKS = ("?", "？", "؟", ";")  # the last is Greek, and counts only where Greek letters are
 _GREEK = re.compile(r"[\u0370-\u03ff]")
-_PREFIX = re.compile(r"^(?:q(?:uestion)?\s?\d{0,3}\s?[.:)\-–]|f(?:rage)?\s?\d{0,3}\s?[.:)]|\(?\d{1,3}[.):])\s*", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"^(?:q(?:uestion)?\s?\d{0,3}\s?[.:)\-–]|f(?:rage)?\s?\d{0,3}\s?[.:)]|\(?\d{1,3}[.):])\s*", re.IGNORECASE
+)
 
 _FIRST = """
 what|what's|whats|how|how's|why|when|when's|where|where's|who|who's|whose|which|can|could|do|does|did|is|are|am|was|will|would|should|may|must|has|have

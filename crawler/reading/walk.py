@@ -11,14 +11,97 @@ from crawler.reading.boxes import Anchor, Block, Box, Mark, Tree
 from crawler.reading.names import marks_of
 
 SKIPPED = frozenset(
-    ["script", "style", "template", "svg", "math", "select", "datalist", "textarea", "iframe", "object", "canvas", "audio", "video"]
+    [
+        "script",
+        "style",
+        "template",
+        "svg",
+        "math",
+        "select",
+        "datalist",
+        "textarea",
+        "iframe",
+        "object",
+        "canvas",
+        "audio",
+        "video",
+    ]
 )
 BLOCKS = frozenset(
-    ["address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "nav", "noscript", "ol", "option", "p", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "head", "optgroup"]
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "button",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hgroup",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "nav",
+        "noscript",
+        "ol",
+        "option",
+        "p",
+        "pre",
+        "search",
+        "section",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+        "head",
+        "optgroup",
+    ]
 )
 HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _KINDS = HEADINGS | frozenset(
-    ["li", "dt", "dd", "td", "th", "summary", "p", "pre", "blockquote", "caption", "figcaption", "button", "legend", "address"]
+    [
+        "li",
+        "dt",
+        "dd",
+        "td",
+        "th",
+        "summary",
+        "p",
+        "pre",
+        "blockquote",
+        "caption",
+        "figcaption",
+        "button",
+        "legend",
+        "address",
+    ]
 )
 _TAG_MARKS: dict[str, int] = {
     "nav": Mark.NAV, "menu": Mark.NAV, "footer": Mark.FOOTER, "aside": Mark.ASIDE, "form": Mark.FORM,
@@ -38,7 +121,9 @@ _ROLE_MARKS = {name: int(mark) for name, mark in _ROLE_MARKS.items()}
 _DIALOG, _HIDDEN, _LINK = int(Mark.DIALOG), int(Mark.HIDDEN), int(Mark.LINK)
 # The classes of html and body are about the whole page: they say nothing of a part of it.
 _ROOTS = frozenset(("html", "body", "head"))
-_PLAIN = frozenset(("span", "b", "i", "em", "strong", "small", "img", "font", "u", "time", "sup", "sub", "code", "cite", "input"))
+_PLAIN = frozenset(
+    ("span", "b", "i", "em", "strong", "small", "img", "font", "u", "time", "sup", "sub", "code", "cite", "input")
+)
 _BREAK = "\0"  # never in a parsed document: the parser replaces NUL
 _TELLING = frozenset(
     ("id", "role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
@@ -235,9 +320,7 @@ class _Walker:
         attributes = node.attributes
         if href := attributes.get("href"):
             nofollow = "nofollow" in (attributes.get("rel") or "").lower()
-            self.tree.anchors.append(
-                Anchor(href, attributes.get("alt") or "", nofollow, len(self.tree.blocks))
-            )
+            self.tree.anchors.append(Anchor(href, attributes.get("alt") or "", nofollow, len(self.tree.blocks)))
 
     def inline(self, node: LexborNode) -> None:
         attributes = node.attributes
@@ -253,9 +336,7 @@ class _Walker:
         text = _preformatted(joined) if kind == "pre" else _flowed(joined)
         if text:
             marks = _LINK if self.anchor is not None else 0
-            self.tree.blocks.append(
-                Block(text, kind, self.box, marks, min(self.linked, len(text)), self.anchors)
-            )
+            self.tree.blocks.append(Block(text, kind, self.box, marks, min(self.linked, len(text)), self.anchors))
         self.linked = 0
         self.anchors = 1 if self.anchor is not None else 0
 
