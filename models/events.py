@@ -396,13 +396,16 @@ _content: TypeAdapter[Content] = TypeAdapter(Content)
 
 
 def read_event(raw: bytes) -> SiteEvent:
-    """A fact of `site-events`. Raises pydantic's ValidationError when it is none."""
-    return _site_event.validate_json(raw)
+    """A fact of `site-events`. Raises pydantic's ValidationError when it is none.
+
+    Fields that a newer version added are ignored: during an upgrade old and new programs read one log (F36).
+    """
+    return _site_event.validate_json(raw, extra="ignore")
 
 
 def read_content(raw: bytes) -> Content:
     """A record of `page-fetched` or `pages-listed`. Raises pydantic's ValidationError when it is none."""
-    return _content.validate_json(raw)
+    return _content.validate_json(raw, extra="ignore")
 
 
 def dump(fact: Fact) -> bytes:
