@@ -62,7 +62,9 @@ def _page(path: Path, name: str, *, explain: bool, as_json: bool) -> None:
         return
     if explain:
         for line in why:
-            click.echo(f"{'+' if line['kept'] else '-'} {line['kind'] or 'text':10} {line['why']}\n    {line['text']}")
+            click.echo(
+                f"{'+' if line['kept'] else '-'} {line['kind'] or 'text':10} {line['why']}\n    {line['text']}"
+            )
         return
     click.echo(reading.markdown)
     _print_pairs(name, reading)

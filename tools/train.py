@@ -61,7 +61,9 @@ def labelled(gold: dict[str, str], html: str) -> Labelled:
     flat = [features.flat(row, page) if row else nothing for row in found]
     rows = np.array(flat, np.float32).reshape(len(found), len(features.NAMES))
     sizes = np.array([len(block) for block in words], float)
-    return Labelled(gold["domain"] or gold["id"], rows, labels(words, target, gold["text"]), sizes, words, Counter(target))
+    return Labelled(
+        gold["domain"] or gold["id"], rows, labels(words, target, gold["text"]), sizes, words, Counter(target)
+    )
 
 
 def labels(words: list[list[str]], target: list[str], text: str) -> np.ndarray:

@@ -132,6 +132,4 @@ def _without_collector() -> Iterator[None]:
 
 def with_marks(reading: Reading) -> Reading:
     """The reading with its fingerprint, and whether it is thin."""
-
-
     return replace(reading, fingerprint=fingerprint_of(reading), thin=is_thin(reading))
