@@ -19,7 +19,7 @@ BLOCKS = _words(
     """
 )
 """These begin and end a line; so do elements of a page's own making (`x-card`)."""
-PLAIN = _words("span b i em strong small img font u time sup sub code cite input")
+PLAIN = _words("span b i em strong small img font u time sub code cite input")
 """Inline elements whose attributes are never read."""
 HEADINGS = _words("h1 h2 h3 h4 h5 h6")
 KINDS = HEADINGS | _words("li dt dd td th summary p pre blockquote caption figcaption button legend address")

@@ -20,9 +20,10 @@ CLOSE = 12
 """So close behind the heading even a box named after related products is the product's own."""
 _RELATED = int(Mark.RELATED)
 _ELSEWHERE = int(Mark.NAV | Mark.FOOTER | Mark.DIALOG | Mark.CONSENT | Mark.RELATED | Mark.FILTER | Mark.COMMENT)
+_MONEY = ("$", "€", "£", "¥", "₽", "₹", "₪", "元", "円", "EUR", "USD", "CHF", "kr", "zł")
 _DIGIT = re.compile("[0-9]")
 _FORM = int(Mark.FORM)
-_TITLE = 10
+_TITLE, _TITLE_MOST = 10, 30
 _MOST = 4  # blocks that show one declared value: more are a list of variants
 _CODE = re.compile(r"[\w./-]*\d[\w./-]*")
 _AMOUNT = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,' ]?\d{3})*[.,]\d{2}(?![\d.,%])")
@@ -38,9 +39,11 @@ _PRICE_METAS = frozenset(("product:price:amount", "og:price:amount"))
 
 def buy_box(tree: Tree, regions: Regions) -> Iterator[int]:
     """The blocks that hold the product's price or number."""
-    yield from _labelled(tree)
-    if _is_product(tree):
+    declared = _is_product(tree)
+    if declared:
         yield from _declared(tree)
+    if declared or any(sign in block.text for block in tree.blocks for sign in _MONEY):
+        yield from _labelled(tree)
     yield from _near_heading(tree, regions)
 
 
@@ -150,9 +153,9 @@ def _near_heading(tree: Tree, regions: Regions) -> Iterator[int]:
 
 
 def _titled(tree: Tree) -> int:
-    """For a page without an h1: the first block that its title holds whole, -1 without."""
+    """For a page without an h1: the first block whose beginning its title holds, -1 without."""
     title = " ".join(tree.title.split()).casefold()
     for index, block in enumerate(tree.blocks):
-        if len(block.text) >= _TITLE and not block.marks & _ELSEWHERE and block.text.casefold() in title:
+        if len(block.text) >= _TITLE and not block.marks & _ELSEWHERE and block.text[:_TITLE_MOST].casefold() in title:
             return index
     return -1

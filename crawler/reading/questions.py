@@ -16,6 +16,7 @@ _QUESTION_WORD = re.compile(rf"{alternatives('question_words')}\b", re.IGNORECAS
 _CALL = re.compile(rf"{alternatives('calls')}\b", re.IGNORECASE)
 _PROMISE = re.compile(alternatives("promises"), re.IGNORECASE)
 
+_ENDS = frozenset(_MARKS + ";")
 LONGEST = 300
 SHORTEST = 7
 
@@ -27,6 +28,8 @@ def unnumbered(text: str) -> str:
 
 def is_question(text: str) -> bool:
     """Whether the whole text is one question with its mark."""
+    if len(text) > 2 * LONGEST or _ENDS.isdisjoint(text[-4:]):  # most lines end here
+        return False
     text = unnumbered(text)
     if not SHORTEST <= len(text) <= LONGEST or "\n" in text:
         return False

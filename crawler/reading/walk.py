@@ -210,6 +210,11 @@ class _Walker:
             nofollow = "nofollow" in (attributes.get("rel") or "").lower()
             self.tree.anchors.append(Anchor(href, attributes.get("alt") or "", nofollow, len(self.tree.blocks)))
 
+    def raised(self, _node: LexborNode) -> None:
+        """`$63<sup>07</sup>` is no 6307, and a note's number is no part of the number before it."""
+        if self.buffer and self.buffer[-1][-1:].isdigit():
+            self.buffer.append(" ")
+
     def inline(self, node: LexborNode) -> None:
         attributes = node.attributes
         if attributes:
@@ -272,5 +277,5 @@ def _styled_away(attributes: dict[str, str | None]) -> bool:
 
 _INLINE = {
     "meta": _Walker.meta, "link": _Walker.rel, "base": _Walker.base, "title": _Walker.title,
-    "area": _Walker.area, "label": _Walker.inline,
+    "area": _Walker.area, "sup": _Walker.raised, "label": _Walker.inline,
 }  # fmt: skip
