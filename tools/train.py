@@ -33,7 +33,7 @@ from crawler.reading.walk import walk
 
 _WORD = re.compile(r"\w+")
 _LARGEST = 6e7  # cells of the alignment; above it words are looked up instead
-_RATE = 0.2
+_RATE = 0.18
 _SEED = 7
 
 
@@ -154,7 +154,7 @@ def main() -> None:
     """Read, validate, and write the table when asked."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("data", type=Path)
-    arguments.add_argument("--trees", type=int, default=48)
+    arguments.add_argument("--trees", type=int, default=60)
     arguments.add_argument("--leaves", type=int, default=24)
     arguments.add_argument("--folds", type=int, default=5)
     arguments.add_argument("--write", action="store_true")

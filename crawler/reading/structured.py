@@ -22,8 +22,9 @@ MAX_VALUE = 500
 Json = dict[str, object]
 
 _TYPES = frozenset(
-    ("Organization", "LocalBusiness", "Corporation", "Store", "Restaurant", "Hotel", "Product", "ProductGroup", "Offer",
-     "AggregateOffer", "ContactPoint", "OpeningHoursSpecification", "PostalAddress", "Place", "Service", "Event")
+    ("Organization", "LocalBusiness", "Corporation", "Store", "Restaurant", "Hotel", "Product", "ProductGroup",
+     "Offer", "AggregateOffer", "ContactPoint", "OpeningHoursSpecification",
+     "PostalAddress", "Place", "Service", "Event")
 )  # fmt: skip
 # Types of business are hundreds (Dentist, AutoRepair, ...): what they have in common are their properties.
 _TELLING = frozenset(
