@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Awaitable, Callable
 from typing import Any, Self
 
@@ -63,7 +62,7 @@ class Resolver:
 
     async def __aenter__(self) -> Self:
         app = web.Application()
-        app.router.add_route("*", "/dns-query", self._serve)
+        app.router.add_route("POST", "/dns-query", self._serve)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0)
@@ -77,8 +76,7 @@ class Resolver:
         await self._runner.cleanup()
 
     async def _serve(self, request: web.Request) -> web.Response:
-        raw = await request.read() if request.method == "POST" else base64.urlsafe_b64decode(request.query["dns"] + "==")
-        query = dns.message.from_wire(raw)
+        query = dns.message.from_wire(await request.read())
         self.asked.append(query.question[0].name.to_text().rstrip("."))
         self.heads.append(dict(request.headers))
         answer = self.says(query)

@@ -35,20 +35,20 @@ def rule(bot: str = "ema") -> DnsProof:
     return found
 
 
-async def answers(*resolvers: Says, timeout: float = 2.0, names: tuple[str, ...] = ("shop.example",)) -> Response:
+async def answers(*resolvers: Says, seconds: float = 2.0, names: tuple[str, ...] = ("shop.example",)) -> Response:
     servers = [await Resolver(one).__aenter__() for one in resolvers]
     network = Network(routes={"x.example": ("127.0.0.1", 9)}, resolvers=tuple(one.url for one in servers))
     doh = Doh((), network)
     try:
-        return await doh.ask(Lookup(names, timeout))
+        return await doh.ask(Lookup(names, seconds))
     finally:
         await doh.close()
         for one in servers:
             await one.__aexit__()
 
 
-async def said(resolver: Says, timeout: float = 2.0) -> Said:
-    reply = (await answers(resolver, timeout=timeout)).replies[0]
+async def said(resolver: Says, seconds: float = 2.0) -> Said:
+    reply = (await answers(resolver, seconds=seconds)).replies[0]
     return dns_proof.read(reply, (MINE,), rule())
 
 
@@ -82,7 +82,7 @@ async def test_E08_records_that_prove(lines: tuple[str, ...]) -> None:
         (f'@ TXT "ema-site-verification={token(KEY, "ema", "rival", "shop.example", NOW)}"',),
         (f'elsewhere.example. TXT "{PROOF}"',),
         ("@ CNAME one.example.", f'two.example. TXT "{PROOF}"'),
-        (f'@ TXT "\'{PROOF}\'"',),
+        (f"@ TXT \"'{PROOF}'\"",),
     ],
 )
 async def test_E08_records_that_do_not_prove(lines: tuple[str, ...]) -> None:
@@ -132,7 +132,7 @@ UNDETERMINED: dict[str, Says] = {
 
 @pytest.mark.parametrize("name", UNDETERMINED)
 async def test_E08_what_is_no_answer_is_undetermined_and_says_why(name: str) -> None:
-    found = await said(UNDETERMINED[name], timeout=0.5 if name == "silence" else 2.0)
+    found = await said(UNDETERMINED[name], seconds=0.5 if name == "silence" else 2.0)
     assert found.found == "undetermined", found
     assert len(found.why) > 5
 

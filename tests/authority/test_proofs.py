@@ -166,7 +166,8 @@ def test_W01_a_bot_without_proofs_looks_for_none(method: str) -> None:
     play.say("verification-requested", method=method)
     play.run()
     assert not play.requests
-    assert (play.of("verification-failed")[0].result, play.of("verification-failed")[0].cause) == ("refused", "method")
+    fact = play.of("verification-failed")[0]
+    assert (fact.result, fact.cause) == ("refused", "method")
 
 
 def test_E11_attestations_are_for_the_bot_that_knows_them() -> None:
@@ -291,7 +292,8 @@ def test_C04_what_a_proof_on_a_page_covers(url: str, path: str) -> None:
 
 
 def certant(begin: str = "/", **pages: Answer) -> Play:
-    found = {f"/{name}".replace("/index", "/").replace("robots_txt", "robots.txt"): page for name, page in pages.items()}
+    paths = {"index": "/", "robots_txt": "/robots.txt"}
+    found = {paths.get(name, f"/{name}"): page for name, page in pages.items()}
     play = Play(lambda path: found.get(path, not_found(path)), policy=CERTANT)
     play.say("verification-requested", method="homepage", path=begin)
     play.run()
