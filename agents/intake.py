@@ -6,6 +6,7 @@ our own partitioning. What cannot be read goes to `dead-letters`; the next event
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agents.consuming import consume
@@ -44,7 +45,8 @@ def message_of(topic: str, partition: int, offset: int, at: float, raw: bytes | 
 def start_of(address: str, host: str) -> str:
     """The canonical URL that an address means: its path is kept, a bare host means the homepage."""
     typed = address.strip()
-    return canonical(typed if "://" in typed else f"https://{typed}", f"https://{host}/")
+    named = "://" in typed or re.match(r"https?:", typed, re.IGNORECASE)
+    return canonical(typed if named else "https://" + typed.lstrip("/\\"), f"https://{host}/")
 
 
 class Intake:

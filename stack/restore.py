@@ -18,6 +18,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from sqlalchemy import Connection, Engine, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from crawler.rules import gate
 from models import topics
@@ -169,6 +170,9 @@ def _read(database_url: str, now: float) -> dict[str, Known]:
     engine = make_engine(database_url, "licet-restore", read_only=True)
     try:
         return known(engine, now)
+    except SQLAlchemyError as error:
+        why = type(getattr(error, "orig", None) or error).__name__
+        raise StackError(f"The database cannot be asked ({why}): is it running, and at this version?") from None
     finally:
         engine.dispose()
 

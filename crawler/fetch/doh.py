@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from dns.exception import DNSException
 
 from crawler.fetch.client import Fetcher
 from crawler.fetch.network import Network
@@ -56,6 +57,8 @@ class Doh:
                 return await self._post(url, resolver, name)
         except TimeoutError:
             return Reply(resolver, name, error="no answer in time")
+        except DNSException as error:
+            return Reply(resolver, name, error=f"cannot be asked for this name ({type(error).__name__})")
         except (ClientError, OSError, ValueError) as error:
             return Reply(resolver, name, error=f"cannot be reached ({type(error).__name__})")
 

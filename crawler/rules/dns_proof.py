@@ -137,9 +137,8 @@ def _matched(said: Sequence[Said], matches: dict[str, Said], told: str, *, last:
     first = next((one for one in matches.values() if one.authentic), next(iter(matches.values())))
     if first.authentic or len(matches) > 1:
         return Agreed("found", told, first.token)
-    others = {one.resolver for one in said} - set(matches)
-    sure = {one.resolver for one in said if one.found == "absent"} & others
-    if sure:
+    names = {one.name for one in said if one.found == "found"}
+    if any(one.found == "absent" and one.name in names and one.resolver not in matches for one in said):
         return Agreed(
             "undetermined",
             f"The TXT record is seen by one resolver and not yet by the other; it is still spreading. {told}.",
