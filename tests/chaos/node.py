@@ -25,6 +25,7 @@ from agents.post import Post
 from agents.pump import Pump
 from agents.site import Mailbox
 from agents.sites import Sites
+from agents.standstill import STALL, Standstill
 from agents.step import Stepper
 from crawler.rules.site import Policy
 from models import intake
@@ -160,6 +161,7 @@ class Node:
         store = object.__new__(Store)
         store.__post_init__()
         store.app = self  # type: ignore[assignment]
+        store.keys_of = lambda number: sorted(store._keys[number])  # type: ignore[method-assign,assignment] # one seed, one run
         return store
 
     def _worker(self, policy: Policy) -> production.Worker:
@@ -177,11 +179,12 @@ class Node:
         worker.memory = memory
         post = object.__new__(Post)
         post._partitions = PARTITIONS
-        names = ("site-mailbox", "site-events", "page-fetched", DEAD_LETTERS)
+        names = ("site-mailbox", "site-events", "page-fetched", "pages-listed", DEAD_LETTERS)
         post._topics = {name: Topic(self, name) for name in names}  # type: ignore[misc]
         worker.sites = Sites(memory, post, PARTITIONS)
-        stepper = Stepper(worker.sites, self, self, policy, self.name)  # type: ignore[arg-type]
-        worker.pump = Pump(stepper, HEARTBEAT, worker._caught_up)
+        standstill = Standstill(max(STALL, 2 * HEARTBEAT + 1.0))
+        stepper = Stepper(worker.sites, self, self, policy, self.name, standstill)  # type: ignore[arg-type]
+        worker.pump = Pump(stepper, standstill, worker._may_run)
         stepper.on_slow_broker = lambda: worker.pump.hold(max(2.0, worker._delay))
         worker.mailbox = Mailbox(worker.sites, post, policy, PARTITIONS)
         worker.mailbox.on_change = lambda site: worker.pump.add(site, worker.sites.get(site).head)

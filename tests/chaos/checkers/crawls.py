@@ -195,7 +195,7 @@ def _counts(history: History) -> list[Anomaly]:
     unsure = ("interrupted", "timeout", "connect", "tls", "dns", "protocol", "refused_address")
     rows: dict[tuple[str, str], Line] = {}
     for line in history.rows("fetches"):
-        if line.data["sent"]:
+        if line.data["sent"] and line.data["kind"] != "dns_proof":  # asked of a resolver, not of the site
             key = (line.data["site"], line.data["kind"])
             rows[key] = line
             most[key] += 1
