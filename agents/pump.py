@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from agents.metrics import LATENESS, OPEN_SITES, REQUESTS
+from agents.sites import NotOurs
 from agents.standstill import Standstill
 from agents.step import Stepped, Stepper
 from models.state import Head
@@ -172,9 +173,13 @@ class Pump:
 
         try:
             done = await self._stepper.step(site, still_ours)
+        except NotOurs as error:
+            log.warning("a step at %s is left to its new owner: %s", site, error)
+            done = Stepped(None, 60.0)
         except Exception:
             log.exception("a step at %s failed; it is taken again in a minute", site)
             done = Stepped(None, 60.0)
+            slot.ready = time.monotonic() + 60.0  # it may have asked: not even a message makes the next one earlier
         slot.busy = False
         if self._slots.get(site) is not slot:
             return  # a rebalance came in between

@@ -121,7 +121,9 @@ class Topic:
     node: Node
     name: str
 
-    def send_soon(self, *, key: bytes | None, value: bytes, partition: int | None, **more: Any) -> asyncio.Future[Any]:
+    def send_soon(
+        self, *, key: bytes | None, value: bytes, partition: int | None, **more: Any
+    ) -> asyncio.Future[Any]:
         """One record."""
         headers = tuple(more.get("headers") or ())
         return self.node.produce("tell", self.name, partition or 0, key, value, headers)
@@ -182,7 +184,8 @@ class Node:
         names = ("site-mailbox", "site-events", "page-fetched", "pages-listed", DEAD_LETTERS)
         post._topics = {name: Topic(self, name) for name in names}  # type: ignore[misc]
         worker.sites = Sites(memory, post, PARTITIONS)
-        standstill = Standstill(max(STALL, 2 * HEARTBEAT + 1.0))
+        worker._standstill = standstill = Standstill(max(STALL, 2 * HEARTBEAT + 1.0))
+        worker.sites.settled = standstill.settled
         stepper = Stepper(worker.sites, self, self, policy, self.name, standstill)  # type: ignore[arg-type]
         worker.pump = Pump(stepper, standstill, worker._may_run)
         stepper.on_slow_broker = lambda: worker.pump.hold(max(2.0, worker._delay))

@@ -220,7 +220,7 @@ def _outcomes(history: History) -> list[Anomaly]:
     found = []
     for (job, url), lines in urls.items():
         final = [line for line in lines if line.data["final"]]
-        if job in ended and not final:
+        if job in ended and not final and not any(line.data["id"] in doubtful for line in lines):
             found.append(anomaly("I9", f"{url[:12]} of crawl {job} has no outcome", *lines))
         if len(final) > 1 + sum(line.data["id"] in doubtful for line in lines):
             found.append(anomaly("I9", f"{url[:12]} of job {job} has {len(final)} outcomes", *final))
