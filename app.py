@@ -13,9 +13,10 @@ from agents.health import Health
 from agents.run import run_service
 from agents.sink import Sink
 from agents.worker import Worker
-from commands import jobs, staff, views
+from commands import authority, jobs, staff, stopping, views
 from commands.database import migrate
 from commands.options import in_one_sentence, settings_for
+from commands.read import read
 from commands.robots import robots
 from commands.stack import kafka, keep, up
 from commands.topics import topics
@@ -71,7 +72,20 @@ def sink(config: Path | None) -> None:
     sys.exit(run_sink(settings_for(config)))
 
 
-for command in (migrate, robots, topics, kafka, keep, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
+for command in (
+    migrate,
+    read,
+    robots,
+    topics,
+    kafka,
+    keep,
+    up,
+    *jobs.COMMANDS,
+    *staff.COMMANDS,
+    *authority.COMMANDS,
+    *stopping.COMMANDS,
+    *views.COMMANDS,
+):
     licet.add_command(command)
 
 

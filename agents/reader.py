@@ -7,6 +7,7 @@ import logging
 import os
 
 from crawler.reading.bodies import PRELOAD, read_page, read_robots, read_sitemap
+from crawler.reading.marks import read_marks
 from crawler.reading.pool import ParseLimit, Readers, ReadingFailed
 from crawler.rules.jobs import Send
 from crawler.rules.jobs.answer import Read
@@ -68,6 +69,9 @@ class Reader:
         if plan.request.kind is Kind.PAGE:
             token = self._profile.identity.token
             return await self._readers.run(read_page, response, plan.request.url, token)
+        if plan.request.kind is Kind.HOMEPAGE_PROOF and self._profile.proofs.page is not None:
+            name = self._profile.proofs.page.meta
+            return await self._readers.run(read_marks, response.body, response.header("Content-Type"), name)
         if plan.request.kind is Kind.SITEMAP:
             if len(response.body) <= SMALL:
                 return read_sitemap(response.body, plan.host, self._profile)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from agents.reader import Reader
 from agents.sites import Sites
-from crawler.fetch.client import Fetcher
+from agents.standstill import Standstill
+from crawler.fetch.doh import Carrier
 from crawler.rules import jobs
 from crawler.rules.jobs import Done, Idle, Send
 from crawler.rules.site import Policy
@@ -41,12 +42,15 @@ class Stepped:
 class Stepper:
     """Takes one step at a site."""
 
-    def __init__(self, sites: Sites, fetcher: Fetcher, reader: Reader, policy: Policy, worker: str) -> None:
+    def __init__(
+        self, sites: Sites, carrier: Carrier, reader: Reader, policy: Policy, worker: str, standstill: Standstill
+    ) -> None:
         self._sites = sites
-        self._fetcher = fetcher
+        self._carrier = carrier
         self._reader = reader
         self._policy = policy
         self._worker = worker
+        self._standstill = standstill
         self._flying: set[str] = set()
         self._unsent: set[str] = set()
         """Intents of ours that no request followed. Said with the next step, when the site is ours for sure: what a
@@ -95,7 +99,7 @@ class Stepper:
         if not self._may_send(site, intent, written, still_ours):
             self._unsent.add(_mark(intent))
             return Stepped(None, 0.0)
-        response = await self._fetcher.fetch(plan.request)
+        response = await self._carrier.fetch(plan.request)
         ended = time.monotonic()
         return await self._absorb(site, plan, intent, response, ended)
 
@@ -106,10 +110,11 @@ class Stepper:
         if not fresh:
             self.on_slow_broker()
         alive = any(job.id == intent.job for job in head.jobs)
-        return fresh and alive and head.suspended is None and still_ours()
+        return fresh and alive and not head.stopped and still_ours()
 
     async def _absorb(self, site: str, plan: Send, intent: Intent, response: Response, ended: float) -> Stepped:
         read = await self._reader.read(plan, response)
+        await self._standstill.settled()  # the sites may be somebody else's by now, and this result an old one
         async with self._sites.lock(site):
             here = self._sites.get(site)
             absorbed = jobs.absorb(here, intent, plan.ask, response, read, self._policy)

@@ -24,9 +24,11 @@ from agents.reader import Reader
 from agents.runtime import App, build_app, raw_topic
 from agents.site import Mailbox
 from agents.sites import Sites
+from agents.standstill import STALL, Standstill
 from agents.step import Stepper
 from agents.vitals import Vitals
 from crawler.fetch.client import Fetcher
+from crawler.fetch.doh import Carrier, Doh
 from crawler.fetch.network import Network
 from crawler.rules.site import Policy
 from models import intake, topics
@@ -80,10 +82,13 @@ class Worker:
         self.memory = Memory(self.app, self._partitions, self._fail)
         post = Post(self.app, self._partitions)
         self.sites = Sites(self.memory, post, self._partitions)
-        self.fetcher = Fetcher(network)
+        self.carrier = Carrier(Fetcher(network), Doh(settings.dns_resolvers, network))
         self.reader = Reader(policy)
-        stepper = Stepper(self.sites, self.fetcher, self.reader, policy, self._name)
-        self.pump = Pump(stepper, settings.heartbeat_interval, self._caught_up)
+        # After a standstill a heartbeat must have been answered before anything is sent or written.
+        self._standstill = standstill = Standstill(max(STALL, 2 * settings.heartbeat_interval + 1.0))
+        self.sites.settled = self._settled
+        stepper = Stepper(self.sites, self.carrier, self.reader, policy, self._name, standstill)
+        self.pump = Pump(stepper, standstill, self._may_run)
         # After an outage of the broker, suspensions that wait in the mailbox are heard before the next request (E25).
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay, 2 * settings.heartbeat_interval + 1.0))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
@@ -127,20 +132,22 @@ class Worker:
         await self.vitals.stop()
         await self.lives.stop()
         await self.app.stop()
-        await self.fetcher.close()
+        await self.carrier.close()
         await self.reader.close()
 
     def assigned(self) -> None:
         """The sites of the assigned partitions are ours: everything recovered, nothing sent yet."""
         REBALANCES.inc()
         self._generation += 1
-        self.sites.forget()
         owned = self._owned()
+        self.sites.take(owned)
         self._behind = dict.fromkeys(owned, -1)
         self._spawn(self._find_ends(owned, self._generation))
         # An older process of this name that nobody has buried may not know yet that it lost its sites.
         delay = self._delay + (self._settings.heartbeat_interval if self.lives.namesake else 0.0)
         self.pump.start(self.sites.open(owned), delay, self.lives.certainly_dead)
+        if lost := sorted(number for number in owned if not self.sites.whole(number)):
+            log.warning("no memory in partitions %s: no request is made there until `licet restore` has run", lost)
         log.info("assigned %d of %d partitions", len(owned), self._partitions)
 
     def _owned(self) -> set[int]:
@@ -166,9 +173,12 @@ class Worker:
                 log.info("mailboxes to hear first: %s", self._behind or "none")
             return
 
-    def _caught_up(self, site: str) -> bool:
-        """Whether a site has heard all that was said before the assignment."""
+    def _may_run(self, site: str) -> bool:
+        """Whether a site has heard all that was said before the assignment, and its memory is its own (A03)."""
         partition = partition_of(site, self._partitions)
+        return self._caught_up(partition) and self.sites.whole(partition)
+
+    def _caught_up(self, partition: int) -> bool:
         end = self._behind.get(partition)
         if end is None:
             return True
@@ -180,8 +190,18 @@ class Worker:
     async def _revoked(self, *_args: Any, **_kwargs: Any) -> None:
         """Faust's rebalance is eager: everything goes, whatever comes back."""
         self._ready(False, "rebalancing")
+        if not self._standstill.over:
+            self.sites.release()  # others may have had these sites for long: not even results are written
         await self.pump.stop()
+        self.sites.release()
         self.mailbox.read.clear()
+
+    async def _settled(self) -> None:
+        """Wait until it is certain whose the sites are: no standstill a moment ago, and a member by the broker's word."""
+        await self._standstill.settled()
+        while self.vitals.doubtful():
+            await asyncio.sleep(0.1)
+            await self._standstill.settled()
 
     def _ready(self, ready: bool, reason: str = "") -> None:
         self.vitals.assigned = ready

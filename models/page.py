@@ -27,6 +27,14 @@ class SitemapRead:
 
 
 @dataclass(frozen=True, slots=True)
+class MarksRead:
+    """What may prove on a page: contents of the metas of one name in its head, and its whole visible lines (E10)."""
+
+    metas: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Unread:
     """The child process hit a limit: the body stays unread (`parse_limit`)."""
 

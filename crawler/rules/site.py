@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from crawler.rules.robots_verdict import Verdict
-from models.events import Fact, PageFetched, UrlNamed
+from models.events import Fact, PageFetched, PagesListed, UrlNamed
 from models.profile import Profile
 from models.state import Chunk, Entry, Head, Job, chunk_key, robots_key
 
@@ -58,7 +58,7 @@ class Change:
     head: Head
     parts: tuple[tuple[str, bytes | None], ...] = ()
     facts: tuple[Fact, ...] = ()
-    contents: tuple[PageFetched | UrlNamed, ...] = ()
+    contents: tuple[PageFetched | PagesListed | UrlNamed, ...] = ()
 
 
 def with_job(head: Head, job: Job) -> Head:
@@ -73,7 +73,7 @@ def with_job(head: Head, job: Job) -> Head:
 def without_job(head: Head, job: Job) -> Change:
     """The head without `job`, whose parts are deleted."""
     jobs = tuple(other for other in head.jobs if other.id != job.id)
-    dead = [robots_key(head.site, job.id)] if job.kind == "crawl" else []
+    dead = [robots_key(head.site, job.id)] if job.kind != "check" else []
     dead += [chunk_key(head.site, job.id, number) for number in range(job.chunks)]
     return Change(head.model_copy(update={"jobs": jobs}), tuple((key, None) for key in dead))
 

@@ -25,6 +25,7 @@ from agents.post import Post
 from agents.pump import Pump
 from agents.site import Mailbox
 from agents.sites import Sites
+from agents.standstill import STALL, Standstill
 from agents.step import Stepper
 from crawler.rules.site import Policy
 from models import intake
@@ -120,16 +121,28 @@ class Topic:
     node: Node
     name: str
 
-    def send_soon(self, *, key: bytes | None, value: bytes, partition: int | None, **more: Any) -> asyncio.Future[Any]:
+    def send_soon(
+        self, *, key: bytes | None, value: bytes, partition: int | None, **more: Any
+    ) -> asyncio.Future[Any]:
         """One record."""
         headers = tuple(more.get("headers") or ())
         return self.node.produce("tell", self.name, partition or 0, key, value, headers)
 
 
 class Silent:
-    """Health and the rest that this world does not look at."""
+    """Health, vitals and lives: the rest that this world does not look at."""
 
     ready = False
+    assigned = False
+    namesake = False
+
+    def doubtful(self) -> bool:
+        """The broker's word is as old as the last heartbeat: the standstill covers what this world plays."""
+        return False
+
+    def certainly_dead(self, _name: str) -> bool:
+        """Nobody buries anybody here."""
+        return False
 
     def set_ready(self, ready: bool, reason: str = "") -> None:
         """Remember it."""
@@ -160,11 +173,12 @@ class Node:
         store = object.__new__(Store)
         store.__post_init__()
         store.app = self  # type: ignore[assignment]
+        store.keys_of = lambda number: sorted(store._keys[number])  # type: ignore[method-assign,assignment] # one seed, one run
         return store
 
     def _worker(self, policy: Policy) -> production.Worker:
         worker = object.__new__(production.Worker)
-        worker._health = Silent()  # type: ignore[assignment]
+        worker._health = worker.vitals = worker.lives = Silent()  # type: ignore[assignment]
         worker._delay = policy.profile.pace.crawl.delay
         worker._partitions = PARTITIONS
         worker._behind, worker._generation, worker._background = {}, 0, set()
@@ -177,11 +191,13 @@ class Node:
         worker.memory = memory
         post = object.__new__(Post)
         post._partitions = PARTITIONS
-        names = ("site-mailbox", "site-events", "page-fetched", DEAD_LETTERS)
+        names = ("site-mailbox", "site-events", "page-fetched", "pages-listed", DEAD_LETTERS)
         post._topics = {name: Topic(self, name) for name in names}  # type: ignore[misc]
         worker.sites = Sites(memory, post, PARTITIONS)
-        stepper = Stepper(worker.sites, self, self, policy, self.name)  # type: ignore[arg-type]
-        worker.pump = Pump(stepper, HEARTBEAT, worker._caught_up)
+        worker._standstill = standstill = Standstill(max(STALL, 2 * HEARTBEAT + 1.0))
+        worker.sites.settled = standstill.settled
+        stepper = Stepper(worker.sites, self, self, policy, self.name, standstill)  # type: ignore[arg-type]
+        worker.pump = Pump(stepper, standstill, worker._may_run)
         stepper.on_slow_broker = lambda: worker.pump.hold(max(2.0, worker._delay))
         worker.mailbox = Mailbox(worker.sites, post, policy, PARTITIONS)
         worker.mailbox.on_change = lambda site: worker.pump.add(site, worker.sites.get(site).head)

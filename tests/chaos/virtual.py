@@ -79,6 +79,15 @@ class VirtualLoop(asyncio.BaseEventLoop):
         """Virtual seconds."""
         return self.now
 
+    def _check_closed(self) -> None:
+        """Killed processes are swept up late, and may say so to a loop that nobody runs any more."""
+
+    def _asyncgen_finalizer_hook(self, agen: Any) -> None:
+        """A killed process closes nothing."""
+
+    def __del__(self, _warn: Any = None) -> None:
+        """Nothing to close."""
+
     def release(self, handles: list[asyncio.Handle]) -> None:
         """Run these callbacks now."""
         self._ready.extend(handles)

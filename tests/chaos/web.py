@@ -40,11 +40,11 @@ class Shop:
     slow: dict[str, float] = field(default_factory=dict)
     asked: dict[str, int] = field(default_factory=dict)
 
-    def answer(self, target: str, key: bytes) -> Answer:
+    def answer(self, target: str, key: bytes, at: float) -> Answer:
         """Status, media type and body."""
         self.asked[target] = self.asked.get(target, 0) + 1
         if target == TOKEN_FILE:
-            return 200, "text/plain", f"ema-site-verification={token(key, 'ema', 'acme', self.name)}".encode()
+            return 200, "text/plain", f"ema-site-verification={token(key, 'ema', 'acme', self.name, at)}".encode()
         if target == "/robots.txt":
             rules = "".join(f"Disallow: {path}\n" for path in self.disallow)
             return self.robots, "text/plain", f"User-agent: *\n{rules}".encode()
@@ -113,7 +113,7 @@ class Web:
         self.asked.append(asked)
         open_.append(asked)
         shop = self.shops[asked.site]
-        answer = shop.answer(target, self.policy.token_key)
+        answer = shop.answer(target, self.policy.token_key, WALL + self.loop.now)
         takes = shop.slow.get(target) or self.random.choice((0.02, 0.1, 0.3))
         self.loop.call_later(takes, self._answered, asked, answer, hear, context=NOBODY)
 

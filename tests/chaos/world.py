@@ -15,13 +15,14 @@ from dataclasses import asdict
 from typing import Any
 
 import bots
-from agents import memory, pump, step
+from agents import memory, pump, standstill, step
 from agents import worker as production
 from agents.memory import Records
 from crawler.rules.site import Policy
 from models import events
 from models.events import read_content, read_event
-from models.ids import job_id
+from models.ids import job_id, marker_of
+from models.state import Head, head_key
 from tests.chaos import checkers
 from tests.chaos.broker import NOBODY, PARTITIONS, Broker, Record
 from tests.chaos.checkers import Anomaly
@@ -50,15 +51,24 @@ class World:
         self.broker.watchers.append(self._news)
         self.loop.call_soon(self.broker.check, context=NOBODY)
         self._events = 0
+        for number in range(PARTITIONS):  # begun empty on purpose (A03)
+            site = marker_of(number, PARTITIONS)
+            marker = Head(site=site, partition=number, marker=True).model_dump_json().encode()
+            self.broker.append(CHANGELOG, number, head_key(site).encode(), marker)
 
     # -- faults
 
     def start(self, name: str) -> Node:
         """Start a worker; the one that had this name is gone by now."""
-        node = Node(name, self.broker, self.web, POLICY, Process(self.loop, name))
-        node.on_call = lambda node, kind: self.on_call(node, kind)
+        with patched(self.loop, self.broker, self.random):
+            node = self._born(name)
         self.nodes[name] = node
         self.past.append(node)
+        return node
+
+    def _born(self, name: str) -> Node:
+        node = Node(name, self.broker, self.web, POLICY, Process(self.loop, name))
+        node.on_call = lambda node, kind: self.on_call(node, kind)
         return node
 
     def kill(self, name: str) -> None:
@@ -230,6 +240,7 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
     """Production code sees the virtual clock, seeded chance, and the model's broker where it opens its own client."""
     clock = Clock(loop)
     saved = (pump.time, step.time, pump.random, production.mailbox_ends, memory.read_changelog, log_level())
+    boottime, standstill.boottime = standstill.boottime, clock.monotonic
     pump.time = step.time = clock  # type: ignore[assignment]
     pump.random = seeded  # type: ignore[assignment]
     production.mailbox_ends = lambda app, owned: _ends(broker, app, owned)  # type: ignore[assignment]
@@ -239,6 +250,7 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
         yield
     finally:
         pump.time, step.time, pump.random, production.mailbox_ends, memory.read_changelog = saved[:5]  # type: ignore[assignment]
+        standstill.boottime = boottime
         logging.disable(saved[5])
 
 

@@ -27,6 +27,7 @@ from stack.kafka import Kafka
 from stack.net import free_port
 from stack.postgres import Postgres
 from stack.process import Process
+from stack.restore import restore
 from stack.tansu import Tansu
 from stack.topics_admin import apply
 from tests.support.origin import Asked, read_log
@@ -61,6 +62,7 @@ class House:
         engine = make_engine(self.url, "tests")
         upgrade(engine)
         engine.dispose()
+        await restore(self.broker.bootstrap, self.url)
         self.sink = self._process("sink", [sys.executable, "-m", "app", "sink"])
         for number in range(workers):
             self.add_worker(f"worker-{number + 1}")
@@ -218,4 +220,4 @@ class House:
 
 def token_of(host: str, account: str = "acme") -> str:
     """The proof token that the house's key gives."""
-    return token(KEY, "ema", account, site_key(host))
+    return token(KEY, "ema", account, site_key(host), time.time())

@@ -44,6 +44,8 @@ def _decided(answer: Answer, verdict: Verdict) -> Result:
         crawl_delay=verdict.crawl_delay, sitemaps=len(verdict.sitemaps),
     )  # fmt: skip
     part = (robots_key(site, job.id), verdict.to_bytes())
+    if job.kind == "verification":  # C07: what robots.txt says of the proof alone
+        return Result(moved(job, ask=None), answer.response.outcome, parts=(part,))
     result = Result(moved(job, ask=None), answer.response.outcome, facts=(fact,), parts=(part,))
     if verdict.denies_all:
         return replace(result, end=("refused_robots", f"robots.txt: {verdict.ground}"))
@@ -58,13 +60,14 @@ def _opened(answer: Answer, verdict: Verdict, result: Result) -> Result:
     job, site = answer.job, answer.site.head.site
     host = host_of(answer.ask.url) if same_site(answer.ask.url, site) else job.host
     account = answer.site.head.accounts.get(job.account, Account())
-    urls = [_moved(url, host) for url in (account.scope or (job.start,))]
+    scope = account.scope if job.hand_listed else None
+    urls = [_moved(url, host) for url in (scope or (job.start,))]
     entries = tuple(Entry(url=url, rank=START_RANK + number) for number, url in enumerate(urls))
     job = moved(
         result.job,
         host=host,
-        phase="pages" if account.scope else "sitemaps",
-        sitemaps=() if account.scope else first_sitemaps(verdict, host, site),
+        phase="pages" if job.hand_listed else "sitemaps",
+        sitemaps=() if job.hand_listed else first_sitemaps(verdict, host, site),
         chunks=1,
         found=len(entries),
     )

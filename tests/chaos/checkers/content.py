@@ -83,11 +83,16 @@ def no_loss(history: History, profile: Profile) -> list[Anomaly]:
         for told in history.told("page-kept")
         if (told.fact.crawl, told.fact.url_id) not in digests
     ]
+    rows = history.rows("crawls")
+    ends = {one.data["crawl"]: wall(one.data["terminal_at"]) for one in rows if one.get("terminal_at")}
+    lost = {told.fact.id for told in history.told("request-ended") if told.fact.outcome == "interrupted"}
     return found + [
         anomaly("I11", f"request {line.data['number']} of crawl {line.data['job']} was ok and kept nothing", line)
         for line in history.rows("fetches")
         if (line.data["kind"], line.data["outcome"]) == ("page", "ok")
         and (line.data["job"], line.data["url_id"]) not in digests
+        and line.data["id"] not in lost
+        and wall(line.data["ended_at"]) < ends.get(line.data["job"], float("inf"))  # else it came back too late
     ]
 
 

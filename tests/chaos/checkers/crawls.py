@@ -195,7 +195,7 @@ def _counts(history: History) -> list[Anomaly]:
     unsure = ("interrupted", "timeout", "connect", "tls", "dns", "protocol", "refused_address")
     rows: dict[tuple[str, str], Line] = {}
     for line in history.rows("fetches"):
-        if line.data["sent"]:
+        if line.data["sent"] and line.data["kind"] != "dns_proof":  # asked of a resolver, not of the site
             key = (line.data["site"], line.data["kind"])
             rows[key] = line
             most[key] += 1
@@ -220,7 +220,7 @@ def _outcomes(history: History) -> list[Anomaly]:
     found = []
     for (job, url), lines in urls.items():
         final = [line for line in lines if line.data["final"]]
-        if job in ended and not final:
+        if job in ended and not final and not any(line.data["id"] in doubtful for line in lines):
             found.append(anomaly("I9", f"{url[:12]} of crawl {job} has no outcome", *lines))
         if len(final) > 1 + sum(line.data["id"] in doubtful for line in lines):
             found.append(anomaly("I9", f"{url[:12]} of job {job} has {len(final)} outcomes", *final))

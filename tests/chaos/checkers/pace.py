@@ -84,7 +84,11 @@ def egress(history: History, profile: Profile) -> list[Anomaly]:
 
 
 def suspension(history: History, profile: Profile) -> list[Anomaly]:
-    """I14 (E25): no request of a site later than two seconds after the command was acknowledged, until it ends."""
+    """I14 (E25): no request of a site later than two seconds after its mailbox had the command, until it is resumed.
+
+    The mailbox and not the intake topic: a command that waits there because a broker or the worker that reads it is
+    down is what `suspension_delays` is about.
+    """
     found = []
     spans = _suspended(history)
     for request in history.requests:
@@ -95,19 +99,41 @@ def suspension(history: History, profile: Profile) -> list[Anomaly]:
     return found
 
 
+def suspension_delays(history: History) -> list[float]:
+    """Seconds from the acknowledgement of each suspension to its place in the site's mailbox, for the report."""
+    heard = _heard(history)
+    return [
+        seconds(heard[said.id][0] - said.done)
+        for said in history.said
+        if said.type == "suspend-site" and said.done is not None and said.id in heard
+    ]
+
+
+def _heard(history: History) -> dict[str, tuple[int, Line]]:
+    """Message -> when its site's mailbox had it first."""
+    found: dict[str, tuple[int, Line]] = {}
+    for line, message in history.messages:
+        at = history.monotonic(line.data["timestamp"] / 1000)
+        if message.id not in found or at < found[message.id][0]:
+            found[message.id] = (at, line)
+    return found
+
+
 def _suspended(history: History) -> dict[str, list[tuple[int, float, Line]]]:
-    """Site -> (acknowledged, resumed, line). A resumption counts from its invocation: it may work at once."""
+    """Site -> (heard, resumed, line). A resumption counts from its invocation: it may work at once."""
     spans: dict[str, list[tuple[int, float, Line]]] = {}
-    for said in history.said:
-        if said.type == "suspend-site" and said.op == "ok" and said.done is not None:
-            ends = [
-                other.invoked
-                for other in history.said
-                if other.type == "resume-site" and other.site == said.site and other.may_have_happened
-                and (other.done is None or other.done > said.invoked)
-            ]  # fmt: skip
-            spans.setdefault(said.site, []).append((said.done, min(ends, default=float("inf")), said.line))
+    sites = {message.id: message.site for _, message in history.messages}
+    kinds = {message.id: message.type for _, message in history.messages}
+    resumed = [said for said in history.said if said.type == "resume-site" and said.may_have_happened]
+    for event, (at, line) in _heard(history).items():
+        if kinds[event] == "suspend-site":
+            later = [one.invoked for one in resumed if one.site == sites[event] and _after(one.done, at)]
+            spans.setdefault(sites[event], []).append((at, min(later, default=float("inf")), line))
     return spans
+
+
+def _after(done: int | None, at: int) -> bool:
+    return done is None or done > at
 
 
 CHECKERS = (
@@ -115,5 +141,5 @@ CHECKERS = (
     Checker("I2", ("origin", "world"), pace, positive=True),
     Checker("I6", ("origin", "world"), scope, positive=True),
     Checker("I7", ("egress",), egress, positive=True),
-    Checker("I14", ("origin", "commands"), suspension, positive=True),
+    Checker("I14", ("origin", "commands", "topics", "clock"), suspension, positive=True),
 )
