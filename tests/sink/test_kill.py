@@ -64,7 +64,7 @@ async def test_F4_killed_twice_in_mid_flow_it_stores_everything_once(
     tmp_path: Path,
 ) -> None:
     facts = flow()
-    whole = sum(not isinstance(fact, events.PageFetched | events.UrlNamed) for fact in facts)
+    whole = sum(not isinstance(fact, events.PageFetched | events.UrlNamed | events.PagesListed) for fact in facts)
     publishing = asyncio.create_task(publish(settings, facts))
     for part in (0.1, 0.5):
         process = sink(settings, tmp_path)
