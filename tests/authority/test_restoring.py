@@ -106,7 +106,11 @@ def test_A03_E02_E21_E22_settings_and_the_day_s_starts_come_back(engine: Engine)
     after = restored(engine, play)
     same(play, after)
     account = after.site.head.accounts["acme"]
-    assert (account.note, account.scope, account.schedule) == ("site=shop.example", ("https://shop.example/a",), False)
+    assert (account.note, account.scope, account.schedule) == (
+        "site=shop.example",
+        ("https://shop.example/a",),
+        False,
+    )
     after.say("crawl-requested")
     after.run()
     after.say("crawl-requested")
