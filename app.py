@@ -16,6 +16,7 @@ from agents.worker import Worker
 from commands import authority, jobs, staff, stopping, views
 from commands.database import migrate
 from commands.options import in_one_sentence, settings_for
+from commands.read import read
 from commands.robots import robots
 from commands.stack import kafka, up
 from commands.topics import topics
@@ -73,6 +74,7 @@ def sink(config: Path | None) -> None:
 
 for command in (
     migrate,
+    read,
     robots,
     topics,
     kafka,

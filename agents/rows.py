@@ -225,11 +225,12 @@ def _named(fact: events.UrlNamed) -> Rows:
 
 def _page(fact: events.PageFetched) -> Rows:
     url_id, at = ids.url_id(fact.url), when(fact.at)
-    own = fact.model_dump(exclude={"id", "type", "at", "crawl", "pairs", "facts"})
+    own = fact.model_dump(exclude={"id", "type", "at", "crawl", "pairs", "facts", "frame", "menu"})
     page_id = ids.page_id(fact.crawl, fact.url)
     keys = {"page_id": page_id, "crawl": UUID(fact.crawl), "url_id": url_id, "fetched_at": at}
     # the pairs go with their page: a late copy of the page must not add its own to the first one's
-    yield PAGES, {**own, **keys, "facts": list(fact.facts), PAIRS: pairs(page_id, fact.pairs)}
+    lists = {"facts": list(fact.facts), "frame": list(fact.frame), "menu": list(fact.menu)}
+    yield PAGES, {**own, **keys, **lists, PAIRS: pairs(page_id, fact.pairs)}
     yield URLS, {"url_id": url_id, "site": fact.site, "url": fact.url, "named_at": at}
 
 

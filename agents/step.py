@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from agents.reader import Reader
 from agents.sites import Sites
+from agents.standstill import Standstill
 from crawler.fetch.doh import Carrier
 from crawler.rules import jobs
 from crawler.rules.jobs import Done, Idle, Send
@@ -41,12 +42,15 @@ class Stepped:
 class Stepper:
     """Takes one step at a site."""
 
-    def __init__(self, sites: Sites, carrier: Carrier, reader: Reader, policy: Policy, worker: str) -> None:
+    def __init__(
+        self, sites: Sites, carrier: Carrier, reader: Reader, policy: Policy, worker: str, standstill: Standstill
+    ) -> None:
         self._sites = sites
         self._carrier = carrier
         self._reader = reader
         self._policy = policy
         self._worker = worker
+        self._standstill = standstill
         self._flying: set[str] = set()
         self.on_slow_broker: Callable[[], None] = lambda: None
         """Called when the broker took longer than `STALE` for an intent: it was away, or we were."""
@@ -96,6 +100,7 @@ class Stepper:
 
     async def _absorb(self, site: str, plan: Send, intent: Intent, response: Response, ended: float) -> Stepped:
         read = await self._reader.read(plan, response)
+        await self._standstill.settled()  # the sites may be somebody else's by now, and this result an old one
         async with self._sites.lock(site):
             here = self._sites.get(site)
             absorbed = jobs.absorb(here, intent, plan.ask, response, read, self._policy)

@@ -25,6 +25,7 @@ from agents.reader import Reader
 from agents.runtime import build_app, raw_topic
 from agents.site import Mailbox
 from agents.sites import Sites
+from agents.standstill import STALL, Standstill
 from agents.step import Stepper
 from crawler.fetch.client import Fetcher
 from crawler.fetch.doh import Carrier, Doh
@@ -77,8 +78,10 @@ class Worker:
         self.carrier = Carrier(Fetcher(network), Doh(settings.dns_resolvers, network))
         self.reader = Reader(policy)
         name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
-        stepper = Stepper(self.sites, self.carrier, self.reader, policy, name)
-        self.pump = Pump(stepper, settings.heartbeat_interval, self._may_run)
+        # After a standstill a heartbeat must have been answered before anything is sent or written.
+        standstill = Standstill(max(STALL, 2 * settings.heartbeat_interval + 1.0))
+        stepper = Stepper(self.sites, self.carrier, self.reader, policy, name, standstill)
+        self.pump = Pump(stepper, standstill, self._may_run)
         # After an outage of the broker, suspensions that wait in the mailbox are heard before the next request (E25).
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)

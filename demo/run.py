@@ -173,8 +173,8 @@ class Demo:
         assert stored is not None
         audit = {name: row[name] for name in AUDIT}
         summary = Summary(
-            self._host, row["terminal_kind"], stored["pages"], stored["pairs"], seconds, log.requests_by_kind(entries),
-            log.smallest_gap(entries), self._profile.pace.crawl.delay, audit,
+            self._host, row["terminal_kind"], stored["pages"], stored["pairs"], seconds,
+            log.requests_by_kind(entries), log.smallest_gap(entries), self._profile.pace.crawl.delay, audit,
         )  # fmt: skip
         show(summary, self._console)
         self._engine.dispose()

@@ -347,6 +347,10 @@ class PageFetched(Fact):
     text_cut: bool = False
     pairs: tuple[dict[str, str], ...]
     facts: tuple[dict[str, Any], ...]
+    frame: tuple[str, ...] = ()
+    """Visible lines around the text that may hold facts (footer, hours); the site's text keeps each once."""
+    menu: tuple[str, ...] = ()
+    """Lines that are links alone; the site's text leaves them out."""
     signals: dict[str, str] = Field(default_factory=dict)
     noindex: bool = False
     etag: str | None = None
@@ -392,13 +396,16 @@ _content: TypeAdapter[Content] = TypeAdapter(Content)
 
 
 def read_event(raw: bytes) -> SiteEvent:
-    """A fact of `site-events`. Raises pydantic's ValidationError when it is none."""
-    return _site_event.validate_json(raw)
+    """A fact of `site-events`. Raises pydantic's ValidationError when it is none.
+
+    Fields that a newer version added are ignored: during an upgrade old and new programs read one log (F36).
+    """
+    return _site_event.validate_json(raw, extra="ignore")
 
 
 def read_content(raw: bytes) -> Content:
     """A record of `page-fetched` or `pages-listed`. Raises pydantic's ValidationError when it is none."""
-    return _content.validate_json(raw)
+    return _content.validate_json(raw, extra="ignore")
 
 
 def dump(fact: Fact) -> bytes:

@@ -370,6 +370,8 @@ class Page(Inserted, Base):
     text: Mapped[str]
     text_cut: Mapped[bool]
     facts: Mapped[list[Any]]
+    frame: Mapped[list[Any]]
+    menu: Mapped[list[Any]]
     signals: Mapped[dict[str, Any]]
     noindex: Mapped[bool]
     etag: Mapped[str | None]

@@ -33,7 +33,7 @@ from crawler.reading.walk import walk
 
 _WORD = re.compile(r"\w+")
 _LARGEST = 6e7  # cells of the alignment; above it words are looked up instead
-_RATE = 0.15
+_RATE = 0.18
 _SEED = 7
 
 
@@ -61,7 +61,9 @@ def labelled(gold: dict[str, str], html: str) -> Labelled:
     flat = [features.flat(row, page) if row else nothing for row in found]
     rows = np.array(flat, np.float32).reshape(len(found), len(features.NAMES))
     sizes = np.array([len(block) for block in words], float)
-    return Labelled(gold["domain"] or gold["id"], rows, labels(words, target, gold["text"]), sizes, words, Counter(target))
+    return Labelled(
+        gold["domain"] or gold["id"], rows, labels(words, target, gold["text"]), sizes, words, Counter(target)
+    )
 
 
 def labels(words: list[list[str]], target: list[str], text: str) -> np.ndarray:
@@ -104,7 +106,7 @@ def fit(pages: list[Labelled], trees: int, leaves: int) -> lightgbm.Booster:
     asked = ~np.isnan(rows[:, 0])
     options = {
         "objective": "binary", "learning_rate": _RATE, "num_leaves": leaves, "min_data_in_leaf": 100,
-        "min_sum_hessian_in_leaf": 5, "feature_fraction": 0.6, "bagging_fraction": 0.7, "bagging_freq": 1,
+        "min_sum_hessian_in_leaf": 100, "feature_fraction": 0.5, "bagging_fraction": 0.7, "bagging_freq": 1,
         "lambda_l2": 5, "max_bin": 63, "verbose": -1, "num_threads": 2, "seed": _SEED, "deterministic": True,
     }  # fmt: skip
     data = lightgbm.Dataset(rows[asked], wanted[asked], weight=np.maximum(weight, 1e-6)[asked])
@@ -113,7 +115,7 @@ def fit(pages: list[Labelled], trees: int, leaves: int) -> lightgbm.Booster:
 
 def token_f1(page: Labelled, raw: np.ndarray) -> tuple[float, float]:
     """F1 and recall of the words of the blocks that these scores choose."""
-    lengths = [len(words) for words in page.words]
+    lengths = [max(1, len(words)) for words in page.words]
     scores = [1 / (1 + float(np.exp(-value))) for value in smoothed(list(map(float, raw)), lengths)]
     limit = expected_best(scores, lengths)
     chosen = Counter(word for words, score in zip(page.words, scores, strict=True) if score > limit for word in words)
@@ -152,8 +154,8 @@ def main() -> None:
     """Read, validate, and write the table when asked."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("data", type=Path)
-    arguments.add_argument("--trees", type=int, default=80)
-    arguments.add_argument("--leaves", type=int, default=14)
+    arguments.add_argument("--trees", type=int, default=60)
+    arguments.add_argument("--leaves", type=int, default=24)
     arguments.add_argument("--folds", type=int, default=5)
     arguments.add_argument("--write", action="store_true")
     given = arguments.parse_args()

@@ -15,10 +15,12 @@ from crawler.reading.features import Row, flat, rows
 from crawler.reading.regions import Regions
 from crawler.reading.rules import forbidden, protected
 
-LEAN = 0.85
+LEAN = 0.83
 """The best threshold for F1 is half the best F1 that can be expected of a page; a little lower keeps more."""
 DROPPED = -4.0
 """The log-odds of a block that a rule dropped, for its neighbours."""
+SMALL = 500
+"""Characters of a page below which it is kept whole, but for what a rule drops: there is little to tell by."""
 _OWN, _NEIGHBOURS = 0.7, 0.3
 _CAP = 30
 
@@ -50,16 +52,20 @@ def choose(tree: Tree, regions: Regions, answers: set[int]) -> Choice:
     """Choose the page's text; `answers` are blocks of pairs, which are kept."""
     never = forbidden(tree, regions)
     found, page = rows(tree, regions, never)
-    lengths = [len(block.text.split()) for block in tree.blocks]
+    lengths = [block.text.count(" ") + 1 for block in tree.blocks]
     score = weights.score
     raw = [score(row[0], row[1][0], page, row[1][1], row[1][2]) if row else DROPPED for row in found]
     scores = [1 / (1 + exp(-value)) for value in smoothed(raw, lengths)]
     threshold = expected_best(scores, lengths)
     choice = Choice([], scores, threshold, rows=found, page=page)
+    small = regions.total < SMALL
     always = protected(tree, regions, answers)
     for index, value in enumerate(scores):
         if (reason := never.get(index)) is not None:
             choice.ruled[index] = reason
+        elif small:
+            choice.ruled[index] = "a short page is kept whole"
+            choice.kept.append(index)
         elif (reason := always.get(index)) is not None and value <= threshold:
             choice.ruled[index] = reason
             choice.kept.append(index)

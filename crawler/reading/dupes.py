@@ -1,8 +1,6 @@
-"""The fingerprint of a page, by which near duplicates are known (`crawler.rules.duplicates`).
+"""Near duplicates inside a site: the 60 pages of a crawl are 60 different pages (E18).
 
-It is short enough to live in a site's memory: 8 digits of the page's heading, then 64 bins of
-one-permutation MinHash over three-word shingles, one byte each. The share of equal bins estimates the share
-of common shingles (standard deviation about .04 at .9).
+A fingerprint is short enough to live in a site's memory; `crawler.rules.likeness` says how two are compared.
 """
 
 from __future__ import annotations
@@ -10,11 +8,13 @@ from __future__ import annotations
 import re
 from zlib import crc32
 
-from crawler.rules.duplicates import BINS, EMPTY
+from crawler.rules.likeness import BINS, is_near_duplicate, resemblance
 from models.reading import Reading
 
+__all__ = ["fingerprint", "fingerprint_of", "heading_of", "is_near_duplicate", "resemblance"]
+
 _WORD = re.compile(r"\w+")
-_FEWEST = 8
+_EMPTY = "00"
 
 
 def fingerprint(heading: str, text: str) -> str:
@@ -27,7 +27,7 @@ def fingerprint(heading: str, text: str) -> str:
         if not bins[place] or value < bins[place]:
             bins[place] = value
     top = crc32(" ".join(_WORD.findall(heading.casefold())).encode())
-    return f"{top:08x}" + "".join(f"{value % 255 + 1:02x}" if value else EMPTY for value in bins)
+    return f"{top:08x}" + "".join(f"{value % 255 + 1:02x}" if value else _EMPTY for value in bins)
 
 
 def fingerprint_of(reading: Reading) -> str:

@@ -32,7 +32,7 @@ _KINDS = {"": 0, "p": 1, "h1": 2, "h2": 3, "h3": 4, "h4": 5, "h5": 6, "h6": 6, "
           "dd": 9, "summary": 10, "pre": 11, "blockquote": 12, "button": 13, "legend": 13, "address": 14,
           "caption": 15, "figcaption": 15}  # fmt: skip
 _MAIN = int(Mark.MAIN)
-_ENDS = frozenset(".!?。！？…:;")
+_ENDS = frozenset(".!?\u3002\uff01\uff1f…:;")
 _LEVELS = {f"h{n}": n for n in range(1, 7)}
 
 BLOCK_NAMES = (

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from itertools import accumulate
-from operator import sub
 
 MAX_DEPTH = 1_024
 """Elements open at once. Browsers cut at 512 themselves; the deepest page of the development data has 152."""
@@ -20,10 +19,13 @@ MAX_ATTRIBUTES = 2_000
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
 _LONG_TAG = re.compile(r"<[a-zA-Z][^>]{8000,}")
 _LONG = 50_000  # 50 KB of attributes cost .1 s: not worth the look
+# Besides the void elements those whose end tags are optional: pages leave them out by the thousand, and the parser
+# closes them itself.
 _VOID = frozenset(
-    "area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr path "
-    # their end tags are optional and pages leave them out by the thousand: the parser closes them itself
-    "p li dt dd option optgroup tr td th tbody thead tfoot colgroup".split()
+    """
+    area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr path
+    p li dt dd option optgroup tr td th tbody thead tfoot colgroup
+    """.strip().split()
 )
 _MARKUP = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->|<[^>]*>", re.IGNORECASE | re.DOTALL)
 
@@ -32,7 +34,12 @@ def is_trap(html: str, max_depth: int = MAX_DEPTH) -> bool:
     """Whether the page nests deeper, or has more attributes on one tag, than the parser can take."""
     if at_most(html) > max_depth and deepest(html) > max_depth:
         return True
-    return len(html) > _LONG and any(len(tag.split()) > MAX_ATTRIBUTES for tag in _LONG_TAG.findall(html))
+    return _has_long_tag(html) and any(len(tag.split()) > MAX_ATTRIBUTES for tag in _LONG_TAG.findall(html))
+
+
+def _has_long_tag(html: str) -> bool:
+    """Whether 4,000 characters pass anywhere without a `>`: a tag of 8,000 covers one such window."""
+    return len(html) > _LONG and any(html.find(">", at, at + 4_000) < 0 for at in range(0, len(html), 4_000))
 
 
 def flat_text(html: str) -> str:
@@ -66,5 +73,5 @@ def at_most(html: str, pieces: int = 32) -> int:
 
 def deepest(html: str) -> int:
     """How many elements are open at the worst place, counted from the last place where fewest were."""
-    heights = list(accumulate(map(_Steps().__getitem__, _TAG.findall(html)), initial=0))
-    return max(map(sub, heights, accumulate(heights, min)))
+    heights: list[int] = list(accumulate(map(_Steps().__getitem__, _TAG.findall(html)), initial=0))
+    return max(height - low for height, low in zip(heights, accumulate(heights, min), strict=True))

@@ -10,46 +10,12 @@ import re
 from functools import lru_cache
 
 from crawler.reading.boxes import Mark
+from crawler.reading.words import WORDS
 
-_LISTS: dict[Mark, str] = {
-    Mark.NAV: "nav navs navbar navigation menu menus submenu megamenu topbar toolbar sitemap skiplink skiplinks toc drawer "
-    "offcanvas mainnav menubar topnav sidenav subnav navi menue breadcrumbnav langswitcher languageswitcher",
-    Mark.HEADER: "siteheader pageheader masthead header topheader banner",
-    Mark.FOOTER: "footer sitefooter colophon bottombar copyright",
-    Mark.ASIDE: "sidebar sidebars side aside rail widget widgets rightcol leftcol",
-    Mark.DIALOG: "modal modals popup popups popover dialog dialogs lightbox overlay flyout toast tooltip minicart cartdrawer "
-    "offcanvasmenu interstitial",
-    Mark.CONSENT: "cookie cookies consent gdpr ccpa onetrust cookiebot cky cmplz ccwindow privacybanner didomi usercentrics "
-    "cookielaw cookiebar cookienotice borlabs iubenda trustarc",
-    Mark.BREADCRUMB: "breadcrumb breadcrumbs crumbs crumb",
-    Mark.SHARE: "share sharing social socials addtoany sharedaddy sociallinks socialmedia socialicons followus sharebar "
-    "addthis shareable",
-    Mark.RELATED: "related recommend recommended recommendation recommendations recirc recirculation alsolike youmay upsell "
-    "upsells crosssell crosssells moreposts morestories morenews morefrom morearticles readmore readnext trending popular "
-    "similar suggested suggestion suggestions recentposts latestposts outbrain taboola nextprev prevnext postnav "
-    "postnavigation recent recentlyviewed mostread upnext",
-    Mark.COMMENT: "comment comments respond reply replies disqus commentlist",
-    Mark.HIDDEN: "hidden hide visuallyhidden sronly screenreader collapse dnone ishidden invisible",
-    Mark.META: "byline meta author authors date timestamp postedon tag tags category categories credit credits caption "
-    "published postmeta entrymeta",
-    Mark.PROMO: "ad ads advert adverts advertisement advertising adsense adslot sponsor sponsored sponsors promo promos "
-    "promotion promoted newsletter subscribe subscription signup bannerad cta calltoaction callaction paywall donate "
-    "donation optin mailchimp",
-    Mark.FILTER: "filter filters facet facets sort sorting sortby pagination pager paging refine refinement refinements "
-    "paginate",
-    Mark.LOGIN: "login signin register account password logout",
-    Mark.PRODUCT: "product products price prices pricing buybox sku pdp addtocart itemprice addcart",
-    Mark.CONTENT: "content contents main article post entry body story text rte prose markdown wysiwyg description "
-    "entrycontent postcontent maincontent articlebody",
-    Mark.FORUM: "forum forums thread threads topic topics discussion discussions bbpress phpbb vbulletin xenforo discourse "
-    "message messages bbs messageboard posttext postbody posts replycontent crawlerpost lia",
-    Mark.FAQ: "faq faqs accordion accordions question questions answer answers qanda qa collapse collapsible toggle toggles "
-    "akkordeon frage antwort",
-}
 _MARKS: dict[str, int] = {}
-for _mark, _list in _LISTS.items():
+for _mark, _list in WORDS["names"].items():
     for _word in _list.split():
-        _MARKS[_word] = _MARKS.get(_word, 0) | int(_mark)
+        _MARKS[_word] = _MARKS.get(_word, 0) | int(Mark[_mark.upper()])
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[a-z]+")

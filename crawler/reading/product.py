@@ -16,14 +16,21 @@ from crawler.reading.words import SKU, holds_price
 
 REACH = 60
 """Blocks behind the h1 in which an amount belongs to the page's product."""
+CLOSE = 12
+"""So close behind the heading even a box named after related products is the product's own."""
+_RELATED = int(Mark.RELATED)
 _ELSEWHERE = int(Mark.NAV | Mark.FOOTER | Mark.DIALOG | Mark.CONSENT | Mark.RELATED | Mark.FILTER | Mark.COMMENT)
+_MONEY = ("$", "€", "£", "¥", "₽", "₹", "₪", "元", "円", "EUR", "USD", "CHF", "kr", "zł")
 _DIGIT = re.compile("[0-9]")
 _FORM = int(Mark.FORM)
+_TITLE, _TITLE_MOST = 10, 30
 _MOST = 4  # blocks that show one declared value: more are a list of variants
 _CODE = re.compile(r"[\w./-]*\d[\w./-]*")
 _AMOUNT = re.compile(r"(?<![\d.,])\d{1,3}(?:[.,' ]?\d{3})*[.,]\d{2}(?![\d.,%])")
-_NUMBERED = re.compile(r"#|№|\b(?:n[uúùo]m[eéè]ro|number|nummer|numer|nr|no|id|code|código|codice|kod|номер|код)\b", re.IGNORECASE)
-_SEPARATORS = re.compile(r"[.,'’\s]")
+_NUMBERED = re.compile(
+    r"#|№|\b(?:n[uúùo]m[eéè]ro|number|nummer|numer|nr|no|id|code|código|codice|kod|номер|код)\b", re.IGNORECASE
+)
+_SEPARATORS = re.compile(r"[.,'\u2019\s]")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _CODES = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID")
 _PRICES = ("price", "lowPrice", "highPrice")
@@ -32,9 +39,11 @@ _PRICE_METAS = frozenset(("product:price:amount", "og:price:amount"))
 
 def buy_box(tree: Tree, regions: Regions) -> Iterator[int]:
     """The blocks that hold the product's price or number."""
-    yield from _labelled(tree)
-    if _is_product(tree):
+    declared = _is_product(tree)
+    if declared:
         yield from _declared(tree)
+    if declared or any(sign in block.text for block in tree.blocks for sign in _MONEY):
+        yield from _labelled(tree)
     yield from _near_heading(tree, regions)
 
 
@@ -60,7 +69,7 @@ def _labelled(tree: Tree) -> Iterator[int]:
 def _carries_code(text: str) -> bool:
     label = SKU.search(text)
     rest = text[label.end() :].split() if label else []
-    return bool(rest) and _is_code(rest[0])
+    return bool(rest) and _is_code(rest[0].strip("()[]〈〉«»,;"))
 
 
 def _ends_with_label(text: str) -> bool:
@@ -132,10 +141,21 @@ def _near_heading(tree: Tree, regions: Regions) -> Iterator[int]:
     for index, block in enumerate(tree.blocks):
         if block.marks & _FORM and not block.marks & _ELSEWHERE and len(block.text) < 80 and holds_price(block.text):
             yield index
-    if regions.h1 < 0:
+    heading = regions.h1 if regions.h1 >= 0 else _titled(tree)
+    if heading < 0:
         return
-    for index in range(regions.h1, min(len(tree.blocks), regions.h1 + REACH)):
+    for index in range(heading, min(len(tree.blocks), heading + REACH)):
         block = tree.blocks[index]
-        short = len(block.text) < 80 and not block.marks & _ELSEWHERE
+        elsewhere = block.marks & (_ELSEWHERE if index > heading + CLOSE else _ELSEWHERE & ~_RELATED)
+        short = len(block.text) < 80 and not elsewhere
         if short and (holds_price(block.text) or _AMOUNT.search(block.text)):
             yield index
+
+
+def _titled(tree: Tree) -> int:
+    """For a page without an h1: the first block whose beginning its title holds, -1 without."""
+    title = " ".join(tree.title.split()).casefold()
+    for index, block in enumerate(tree.blocks):
+        if len(block.text) >= _TITLE and not block.marks & _ELSEWHERE and block.text[:_TITLE_MOST].casefold() in title:
+            return index
+    return -1

@@ -7,6 +7,7 @@ from crawler.reading.product import buy_box
 from crawler.reading.regions import Regions
 
 _CONSENT, _DIALOG, _LOGIN, _SHARE = (int(mark) for mark in (Mark.CONSENT, Mark.DIALOG, Mark.LOGIN, Mark.SHARE))
+_FOOTER = int(Mark.FOOTER)
 _MENUS = int(Mark.NAV | Mark.FOOTER | Mark.HEADER | Mark.DIALOG | Mark.FILTER)
 LEAST = 3
 """Blocks of a menu."""
@@ -35,6 +36,8 @@ def _why_not(tree: Tree, regions: Regions, box: Box) -> str:
         return "consent"
     if own & _DIALOG and (box.attributes.get("role") in ("dialog", "alertdialog") or box.tag == "dialog"):
         return "dialog"
+    if own & _FOOTER and not box.start <= regions.h1 < box.end:
+        return "footer"
     if box.marks & _MENUS and box.end - box.start >= LEAST:
         length = regions.of(box.start, box.end)
         small = length < MENU * regions.total and not box.start <= regions.h1 < box.end

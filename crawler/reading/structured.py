@@ -22,8 +22,9 @@ MAX_VALUE = 500
 Json = dict[str, object]
 
 _TYPES = frozenset(
-    ("Organization", "LocalBusiness", "Corporation", "Store", "Restaurant", "Hotel", "Product", "ProductGroup", "Offer",
-     "AggregateOffer", "ContactPoint", "OpeningHoursSpecification", "PostalAddress", "Place", "Service", "Event")
+    ("Organization", "LocalBusiness", "Corporation", "Store", "Restaurant", "Hotel", "Product", "ProductGroup",
+     "Offer", "AggregateOffer", "ContactPoint", "OpeningHoursSpecification",
+     "PostalAddress", "Place", "Service", "Event")
 )  # fmt: skip
 # Types of business are hundreds (Dentist, AutoRepair, ...): what they have in common are their properties.
 _TELLING = frozenset(
@@ -33,7 +34,9 @@ _LEFT_OUT = frozenset(
     ("@context", "image", "logo", "review", "reviews", "photo", "video", "potentialAction", "mainEntityOfPage",
      "itemListElement", "articleBody", "comment", "hasPart", "isPartOf", "breadcrumb", "thumbnailUrl", "publisher")
 )  # fmt: skip
-_WRAPPING = re.compile(r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>)\s*;?\s*$")
+_WRAPPING = re.compile(
+    r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>)\s*;?\s*$"
+)
 _TRAILING = re.compile(r",(\s*[}\]])")
 _BREAKS = re.compile(r"<(?:br|/p|/div|/li|/h[1-6]|/tr)\b[^>]*>", re.IGNORECASE)
 _TAGS = re.compile(r"<[^<>]*>")
@@ -114,7 +117,11 @@ def _pruned(value: object, depth: int) -> object:
         items = (_pruned(inner, depth + 1) for inner in value[:MAX_ITEMS])
         return [inner for inner in items if inner not in (None, "", [], {})]
     if isinstance(value, dict):
-        pairs = ((clean_line(str(k), 60), _pruned(v, depth + 1)) for k, v in list(value.items())[:MAX_ITEMS] if k not in _LEFT_OUT)
+        pairs = (
+            (clean_line(str(k), 60), _pruned(v, depth + 1))
+            for k, v in list(value.items())[:MAX_ITEMS]
+            if k not in _LEFT_OUT
+        )
         return {k: v for k, v in pairs if v not in (None, "", [], {})}
     return None
 
@@ -158,11 +165,15 @@ def body(found: list[Json]) -> str:
     """The text of an article, or of a thread and its comments, for a page that shows nothing without scripts."""
     lines: list[str] = []
     for item in found:
-        text = _text(item.get("articleBody")) or (_text(item.get("text")) if _SPEAKS.intersection(types(item)) else "")
+        text = _text(item.get("articleBody")) or (
+            _text(item.get("text")) if _SPEAKS.intersection(types(item)) else ""
+        )
         heading = _text(item.get("headline"))
         if text:
             lines.extend(line for line in (heading, text) if line and line not in lines)
     return "\n\n".join(lines)
 
 
-_SPEAKS = frozenset(("DiscussionForumPosting", "Comment", "SocialMediaPosting", "Question", "Answer", "Review", "Message"))
+_SPEAKS = frozenset(
+    ("DiscussionForumPosting", "Comment", "SocialMediaPosting", "Question", "Answer", "Review", "Message")
+)

@@ -5,25 +5,16 @@ from __future__ import annotations
 import re
 
 from crawler.reading.dupes import heading_of
-from crawler.reading.words import holds_price
+from crawler.reading.words import alternatives, holds_price
 from models.reading import Reading
 
-THIN = 140
+THIN = 40
 """Characters of text below which a page must hold a fact to count."""
 SOFT_404 = 1_500
 """A longer page that speaks of 404 is about something: help pages explain what a 404 is."""
 
-_FACT = re.compile(r"[\w.+-]+@[\w-]+\.\w{2,}|\+?\(?\d[\d\s()./–-]{6,}\d|\d{1,2}[:.h]\d{2}")
-_NOT_FOUND = re.compile(
-    r"(?:error\s*)?404(?!\d)|not\s+found|(?:page|site|product|content)\s+(?:you\s.{0,40})?(?:(?:was|is|could|can|does)\s*(?:not|n[o']t)|cannot|can't|couldn't"
-    r"|doesn't|no longer|isn't|wasn't)\s+(?:be\s+)?(?:found|exist|available)|nothing (?:was )?found|page missing|no longer (?:available|exists)"
-    r"|seite (?:wurde )?nicht gefunden|nicht gefunden|existiert nicht|page (?:introuvable|non trouvée)|n'existe (?:pas|plus)"
-    r"|página no encontrada|no (?:se ha )?encontrad[oa]|no existe|pagina non trovata|non (?:è stata )?trovat[oa]|non esiste"
-    r"|página não encontrada|não (?:foi )?encontrad[oa]|pagina niet gevonden|niet gevonden|bestaat niet|nie znaleziono|nie istnieje"
-    r"|страница не найдена|не найден[ао]?|не существует|sidan (?:hittades|kunde) inte|siden (?:blev|findes) ikke|ikke fundet"
-    r"|ページが見つかりません|页面不存在|找不到",
-    re.IGNORECASE,
-)
+_FACT = re.compile(r"[\w.+-]+@[\w-]+\.\w{2,}|\+?\(?\d[\d\s()./\u2013-]{6,}\d|\d{1,2}[:.h]\d{2}")
+_NOT_FOUND = re.compile(alternatives("not_found"), re.IGNORECASE)
 
 
 def is_soft_404(reading: Reading) -> bool:

@@ -20,7 +20,9 @@ _REFUSED = int(Mark.CONSENT | Mark.LOGIN | Mark.BREADCRUMB | Mark.SHARE | Mark.C
 # In these a question is an answer's title only when something promises questions: filters are called
 # `accordion` too, and an accordion's panels `drawer`.
 _DOUBTFUL = int(Mark.NAV | Mark.FILTER | Mark.FORM | Mark.DIALOG | Mark.RELATED | Mark.FOOTER)
-_NAMED = re.compile(r"(?<![a-z])faqs?(?![a-z])|faq[-_]|frequently|q-?(?:and|n|&)-?a(?![a-z])|questions?[-_ ]?(?:answer|list|and)|schema-faq")
+_NAMED = re.compile(
+    r"(?<![a-z])faqs?(?![a-z])|faq[-_]|frequently|q-?(?:and|n|&)-?a(?![a-z])|questions?[-_ ]?(?:answer|list|and)"
+)
 _LEVELS = {f"h{n}": n for n in range(1, 7)}
 _MOST_LINKS = 0.7
 _LONGEST_ANSWER = 6_000
@@ -73,7 +75,12 @@ def shown_pairs(tree: Tree, regions: Regions) -> Iterator[Shown]:
 def _finders(tree: Tree) -> list[Callable[[Tree], Iterator[Candidate]]]:
     """The ways to look that this page can answer at all."""
     tags = {box.tag for box in tree.boxes}
-    found = [(_details, "summary" in tags), (_definitions, "dt" in tags), (_panels, bool(tree.triggers)), (_headings, True)]
+    found = [
+        (_details, "summary" in tags),
+        (_definitions, "dt" in tags),
+        (_panels, bool(tree.triggers)),
+        (_headings, True),
+    ]
     return [finder for finder, possible in found if possible]
 
 
@@ -167,7 +174,7 @@ def _says_faq(name: str) -> bool:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Questions and answers as lines of one paragraph: `<strong>How?</strong><br>So.`"""
+    """Questions and answers as lines of one paragraph: `<b>How?</b><br>So`."""
     question = ""
     answer: list[str] = []
     for line in text.split("\n"):
@@ -182,11 +189,10 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _details(tree: Tree) -> Iterator[Candidate]:
-    for index, box in enumerate(tree.boxes):
+    for box in tree.boxes:
         if box.tag == "summary" and box.parent >= 0:
             details = tree.boxes[box.parent]
             outer = tree.boxes[details.parent].parent if details.parent >= 0 else -1
-            del index
             yield Candidate("details", box.start, box.end, details.end, ("details", outer))
 
 
@@ -220,16 +226,24 @@ def _panels(tree: Tree) -> Iterator[Candidate]:
         end = block + 1
         if control.start == block and control.tag != "div" and control.end > block:
             end = min(control.end, boxes[panel].start) if boxes[panel].start > block else control.end
-        yield Candidate("panel", block, max(end, block + 1), boxes[panel].end, ("panel", control.tag, control.name), "", boxes[panel].start)
+        yield Candidate(
+            "panel",
+            block,
+            max(end, block + 1),
+            boxes[panel].end,
+            ("panel", control.tag, control.name),
+            "",
+            boxes[panel].start,
+        )
 
 
 def _headings(tree: Tree) -> Iterator[Candidate]:
     """Blocks that are a question; the answer is the rest of its item, or what follows up to the next one."""
     groups: defaultdict[object, list[int]] = defaultdict(list)
     for index, block in enumerate(tree.blocks):
-        if block.text[-1] in "?？؟*\")”" or block.kind in _LEVELS or block.kind == "button":
-            if is_question(block.text) or (len(block.text) < 200 and could_be_question(block.text) and block.kind in (*_LEVELS, "button")):
-                groups[_signature(tree.boxes, block.box)].append(index)
+        titled = block.kind in _LEVELS or block.kind == "button"
+        if is_question(block.text) or (titled and len(block.text) < 200 and could_be_question(block.text)):
+            groups[_signature(tree.boxes, block.box)].append(index)
     for signature, members in groups.items():
         for place, index in enumerate(members):
             following = members[place + 1] if place + 1 < len(members) else len(tree.blocks)

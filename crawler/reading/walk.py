@@ -8,38 +8,15 @@ from __future__ import annotations
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawler.reading.boxes import Anchor, Block, Box, Mark, Tree
+from crawler.reading.elements import BLOCKS, HEADINGS, KINDS, OUTER, PLAIN, ROLE_MARKS, ROOTS, SKIPPED, TAG_MARKS
 from crawler.reading.names import marks_of
 
-SKIPPED = frozenset(
-    ["script", "style", "template", "svg", "math", "select", "datalist", "textarea", "iframe", "object", "canvas", "audio", "video"]
-)
-BLOCKS = frozenset(
-    ["address", "article", "aside", "blockquote", "body", "button", "caption", "center", "dd", "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "html", "legend", "li", "main", "menu", "nav", "noscript", "ol", "option", "p", "pre", "search", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "head", "optgroup"]
-)
-HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
-_KINDS = HEADINGS | frozenset(
-    ["li", "dt", "dd", "td", "th", "summary", "p", "pre", "blockquote", "caption", "figcaption", "button", "legend", "address"]
-)
-_TAG_MARKS: dict[str, int] = {
-    "nav": Mark.NAV, "menu": Mark.NAV, "footer": Mark.FOOTER, "aside": Mark.ASIDE, "form": Mark.FORM,
-    "dialog": Mark.DIALOG, "noscript": Mark.NOSCRIPT, "main": Mark.MAIN, "article": Mark.ARTICLE,
-    "details": Mark.DETAILS, "table": Mark.TABLE, "dl": Mark.DEFINITIONS, "address": Mark.ADDRESS,
-    "ul": Mark.LIST, "ol": Mark.LIST, "button": Mark.BUTTON, "header": Mark.HEADER, "search": Mark.FORM,
-}  # fmt: skip
-_ROLE_MARKS: dict[str, int] = {
-    "navigation": Mark.NAV, "menu": Mark.NAV, "menubar": Mark.NAV, "banner": Mark.HEADER,
-    "contentinfo": Mark.FOOTER, "complementary": Mark.ASIDE, "search": Mark.FORM, "dialog": Mark.DIALOG,
-    "alertdialog": Mark.DIALOG, "main": Mark.MAIN, "article": Mark.ARTICLE, "listbox": Mark.NAV,
-    "form": Mark.FORM,
-}  # fmt: skip
-# Plain integers: `|` of two IntFlag members takes 1 us, of two integers 30 ns [measured].
-_TAG_MARKS = {name: int(mark) for name, mark in _TAG_MARKS.items()}
-_ROLE_MARKS = {name: int(mark) for name, mark in _ROLE_MARKS.items()}
 _DIALOG, _HIDDEN, _LINK = int(Mark.DIALOG), int(Mark.HIDDEN), int(Mark.LINK)
-# The classes of html and body are about the whole page: they say nothing of a part of it.
-_ROOTS = frozenset(("html", "body", "head"))
-_PLAIN = frozenset(("span", "b", "i", "em", "strong", "small", "img", "font", "u", "time", "sup", "sub", "code", "cite", "input"))
 _BREAK = "\0"  # never in a parsed document: the parser replaces NUL
+_TELLING = frozenset(
+    ("id", "role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
+     "data-target", "for")
+)  # fmt: skip
 _PANEL = ("aria-controls", "data-bs-target", "data-target", "for")
 
 
@@ -65,18 +42,23 @@ class _Walker:
         self.anchor_text: list[str] = []
         self.in_head = False
 
-    def run(self, root: LexborNode) -> None:
+    def run(self, root: LexborNode) -> None:  # noqa: C901 - the loop that runs once a node; calls would double it
         """Depth first, without recursion; `path` holds what is open: node, tag and whether it ends something.
 
         This loop runs once a node, 3,000 times an average page: plain inline elements cost no call.
         """
-        enter, leave, text, plain = self.enter, self.leave, self.text, _PLAIN
+        enter, leave, text, plain = self.enter, self.leave, self.text, PLAIN
         path: list[tuple[LexborNode, str, bool]] = []
         node: LexborNode | None = root
         while node is not None:
             tag = node.tag
             if tag == "-text":
-                text(node.text_content or "")
+                content = node.text_content
+                if not content or content.isspace():  # more than half of all text nodes
+                    if self.buffer:
+                        self.buffer.append(" ")
+                elif not self.in_head:
+                    text(content)
             elif tag and tag not in SKIPPED and tag[0] not in "-!":
                 ends = tag not in plain and enter(node, tag)
                 child = node.child
@@ -96,14 +78,10 @@ class _Walker:
                 node = node.next if path else None
 
     def text(self, text: str) -> None:
-        if text.isspace():  # more than half of all text nodes
-            if self.buffer:
-                self.buffer.append(" ")
-        elif not self.in_head:
-            self.buffer.append(text)
-            if self.anchor is not None:
-                self.linked += len(text.strip())
-                self.anchor_text.append(text)
+        self.buffer.append(text)
+        if self.anchor is not None:
+            self.linked += len(text.strip())
+            self.anchor_text.append(text)
 
     def script(self, node: LexborNode) -> None:
         if "ld+json" in (node.attributes.get("type") or "").lower():
@@ -142,19 +120,19 @@ class _Walker:
         boxes = tree.boxes
         self.box = len(boxes)
         kind, kind_box, depth = "", self.box, 0
-        if tag in _KINDS:
+        if tag in KINDS:
             kind = tag
         if parent >= 0:
             above = boxes[parent]
             depth = above.depth + 1
-            if not kind or (kind == "p" and above.kind in _OUTER):
+            if not kind or (kind == "p" and above.kind in OUTER):
                 kind, kind_box = above.kind, above.kind_box
-        name, marks = "", _TAG_MARKS.get(tag, 0)
+        name, marks = "", TAG_MARKS.get(tag, 0)
         if attributes:
             name = _name(attributes)
-            if tag not in _ROOTS:
+            if tag not in ROOTS:
                 marks |= marks_of(name) if name else 0
-                if len(attributes) > 1 or "id" in attributes or not name:
+                if not _TELLING.isdisjoint(attributes):  # most other attributes are data-* and the like
                     marks |= _attribute_marks(attributes)
                     self.note(attributes)
                     if attributes.get("role") == "heading" and tag not in HEADINGS:
@@ -181,7 +159,7 @@ class _Walker:
         href = attributes.get("href")
         if self.buffer and self.anchors:
             self.buffer.append(" ")  # a row of links: "Home" and "News" are two words
-        if len(attributes) > 1:
+        if not _TELLING.isdisjoint(attributes):
             self.note(attributes)
         if href is None:
             return
@@ -230,9 +208,12 @@ class _Walker:
         attributes = node.attributes
         if href := attributes.get("href"):
             nofollow = "nofollow" in (attributes.get("rel") or "").lower()
-            self.tree.anchors.append(
-                Anchor(href, attributes.get("alt") or "", nofollow, len(self.tree.blocks))
-            )
+            self.tree.anchors.append(Anchor(href, attributes.get("alt") or "", nofollow, len(self.tree.blocks)))
+
+    def raised(self, _node: LexborNode) -> None:
+        """`$63<sup>07</sup>` is no 6307, and a note's number is no part of the number before it."""
+        if self.buffer and self.buffer[-1][-1:].isdigit():
+            self.buffer.append(" ")
 
     def inline(self, node: LexborNode) -> None:
         attributes = node.attributes
@@ -248,9 +229,7 @@ class _Walker:
         text = _preformatted(joined) if kind == "pre" else _flowed(joined)
         if text:
             marks = _LINK if self.anchor is not None else 0
-            self.tree.blocks.append(
-                Block(text, kind, self.box, marks, min(self.linked, len(text)), self.anchors)
-            )
+            self.tree.blocks.append(Block(text, kind, self.box, marks, min(self.linked, len(text)), self.anchors))
         self.linked = 0
         self.anchors = 1 if self.anchor is not None else 0
 
@@ -278,7 +257,7 @@ def _attribute_marks(attributes: dict[str, str | None]) -> int:
     """The marks that an element's other attributes give it."""
     marks = 0
     if role := attributes.get("role"):
-        marks = _ROLE_MARKS.get(role, 0)
+        marks = ROLE_MARKS.get(role, 0)
     if attributes.get("aria-modal") == "true":
         marks |= _DIALOG
     if "hidden" in attributes or attributes.get("aria-hidden") == "true" or _styled_away(attributes):
@@ -296,8 +275,7 @@ def _styled_away(attributes: dict[str, str | None]) -> bool:
     return bool(style) and "display:none" in (style or "").replace(" ", "").lower()
 
 
-_OUTER = frozenset(("li", "dt", "dd", "td", "th", "summary", "blockquote", "caption", "button"))
 _INLINE = {
     "meta": _Walker.meta, "link": _Walker.rel, "base": _Walker.base, "title": _Walker.title,
-    "area": _Walker.area, "label": _Walker.inline,
+    "area": _Walker.area, "sup": _Walker.raised, "label": _Walker.inline,
 }  # fmt: skip

@@ -34,8 +34,8 @@ def page(text: str = "", *links: str) -> Answer:
     """An ordinary page with a text of its own."""
     anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
     said = (
-        f"What stands here is about {text}, and about nothing else in the shop, however long one reads on. Whoever wants"
-        f" to know more of {text} may ask at the counter, where somebody who knows all about it is to be found."
+        f"What stands here is about {text}, and about nothing else in the shop, however long one reads on."
+        f" Whoever wants to know more of {text} may ask at the counter, where somebody who knows all about it is to be found."
     )
     body = f"<title>{text}</title><main><h1>{text}</h1><p>{said}</p>{anchors}</main>"
     return 200, HTML, body.encode()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from crawler.reading.page import read_html
 
-PAGE = """<html lang=en-GB><head><title> A  shop </title><base href="/b/"><meta name=ROBOTS content=noindex>
+PAGE = """<html lang=en-GB><head><title> A  shop </title>
+<base href="/b/"><meta name=ROBOTS content=noindex>
 <link rel=canonical href="/c"></head><body><nav><a href=x>X</a></nav><h1>H</h1>
 <p>a <a rel="nofollow" href="y">b</a> <a href="mailto:a@b.example">Mail us</a>
 <ul><li>one<li>two<ul><li>three</ul></ul>
-<table><tr><th>a<th>b<tr><td>1<td>2</table><dl><dt>t<dd>d</dl><details><summary>Are you open?</summary>Yes</details>"""
+<table><tr><th>a<th>b<tr><td>1<td>2</table><dl><dt>t<dd>d</dl>
+<details><summary>Are you open?</summary>Yes</details>"""
 
 
 def test_links_are_resolved_against_the_base_and_carry_nofollow() -> None:

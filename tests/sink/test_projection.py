@@ -171,7 +171,13 @@ def test_E25_an_erasure_takes_the_content_and_leaves_the_audit(engine: Engine) -
     before = dump(engine)
     _erase(engine, START + 500)
     after = dump(engine)
-    assert {name for name in before if after[name] != before[name]} == {"pages", "pairs", "urls", "listings", "erasures"}
+    assert {name for name in before if after[name] != before[name]} == {
+        "pages",
+        "pairs",
+        "urls",
+        "listings",
+        "erasures",
+    }
     assert after["pages"] == after["pairs"] == after["urls"] == after["listings"] == []
 
 

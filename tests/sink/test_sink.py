@@ -101,10 +101,11 @@ async def test_facts_become_rows_and_poison_becomes_letters(settings: Settings, 
     await publish(settings, history(), poison=[b"", None, b"{", b"\xff\xff", b'{"type":"new"}', b"[" * 9999])
     await sink.until(lambda: dump(engine) == expected)
     await sink.until(lambda: sink.health.ready)
-    async with aiohttp.ClientSession(f"http://127.0.0.1:{sink.health.port}") as client:
-        answer = await (await client.get("/metrics")).text()
+    told, answer = 'licet_sink_dead_letters_total{cause="json"} 3.0', ""
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{sink.health.port}") as client, asyncio.timeout(10):
+        while told not in answer:
+            answer = await (await client.get("/metrics")).text()
     await sink.stop()
-    assert 'licet_sink_dead_letters_total{cause="json"} 3.0' in answer
     assert 'licet_sink_lag{topic="site-events"} 0.0' in answer
     found = await letters(settings)
     assert sorted(letter["cause"] for letter in found) == [

@@ -31,6 +31,7 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
         title=reading.title[:500], description=reading.description[:1000], language=reading.language, text=text,
         text_cut=not alone and len(text) < len(reading.markdown), pairs=tuple(pairs),
         facts=() if alone else tuple(_within(list(reading.facts))), pairs_only=alone,
+        frame=() if alone else tuple(_within(list(reading.frame))), menu=tuple(_within(list(reading.menu))),
         signals={**_from_robots(answer), **read.signals}, noindex=read.noindex, etag=response.header("ETag"),
         last_modified=response.header("Last-Modified"), sha256=read.sha256, encoding=reading.encoding,
     )  # fmt: skip

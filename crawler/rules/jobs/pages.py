@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawler.rules.challenge import detect
-from crawler.rules.duplicates import is_near_duplicate
 from crawler.rules.frontier import answers_questions, is_page, rank_of_link
 from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import close, counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, done_with, waiting, with_chunk
 from crawler.rules.jobs.handing import handed_on
+from crawler.rules.likeness import is_known
 from crawler.rules.site import Change, Frontier, Site, with_job
 from crawler.rules.urls import Reason, UrlRefused, admitted, canonical, host_of
 from models.page import PageRead
@@ -178,8 +178,7 @@ def _kept_or_not(answer: Answer, read: PageRead) -> Outcome:
         return Outcome.NOINDEX  # C09
     if read.reading.thin:
         return Outcome.THIN
-    mine = read.reading.fingerprint
-    if mine and any(is_near_duplicate(mine, kept) for kept in answer.frontier.fingerprints):
+    if read.reading.fingerprint and is_known(read.reading.fingerprint, answer.frontier.fingerprints):
         return Outcome.DUPLICATE
     return Outcome.OK
 

@@ -1,0 +1,130 @@
+"""`licet read`: what the crawler would hand on of files or of a folder, and why blocks were dropped."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+import orjson
+
+from crawler.reading import guard
+from crawler.reading.page import Page, read_html
+from crawler.reading.site import SiteText
+from crawler.rules.charset import decode
+from models.reading import Reading
+
+_PAGES = (".html", ".htm", ".xhtml", ".html.gz", ".htm.gz")
+_BASE = "https://page.invalid/"
+
+
+@click.command("read")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("--explain", is_flag=True, help="Every block, whether it was kept, and why.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a page, or one for the site.")
+def read(paths: tuple[Path, ...], explain: bool, as_json: bool) -> None:
+    """Read FILES as pages, or a FOLDER as one site: Markdown, pairs and facts, as a crawl hands them on."""
+    for path in paths:
+        if path.is_dir():
+            _site(path, explain=explain, as_json=as_json)
+        else:
+            _page(path, path.name, explain=explain, as_json=as_json)
+
+
+def _site(folder: Path, *, explain: bool, as_json: bool) -> None:
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name.lower().endswith(_PAGES)]
+    if not files:
+        raise click.ClickException(f"no HTML page in {folder}")
+    if explain:
+        for path in files:
+            _page(path, path.relative_to(folder).as_posix(), explain=True, as_json=as_json)
+        return
+    site = SiteText()
+    readings = {path.relative_to(folder).as_posix(): _reading(path, folder) for path in files}
+    for name, reading in readings.items():
+        site.put(name, reading)
+    if as_json:
+        pages = [{"page": name, "text": site.page(name), **_told(reading)} for name, reading in readings.items()]
+        _print_json({"pages": pages, "facts_page": site.facts()})
+        return
+    click.echo(site.text())
+    for name, reading in readings.items():
+        _print_pairs(name, reading)
+
+
+def _page(path: Path, name: str, *, explain: bool, as_json: bool) -> None:
+    text = _text(path)
+    reading = read_html(text, _BASE + name)
+    why = _explained(text) if explain else []
+    if as_json:
+        _print_json({"page": name, **_all(reading), **({"blocks_explained": why} if explain else {})})
+        return
+    if explain:
+        for line in why:
+            click.echo(
+                f"{'+' if line['kept'] else '-'} {line['kind'] or 'text':10} {line['why']}\n    {line['text']}"
+            )
+        return
+    click.echo(reading.markdown)
+    _print_pairs(name, reading)
+
+
+def _explained(html: str) -> list[dict[str, object]]:
+    """Every block of a page with the decision about it."""
+    if guard.is_trap(html):
+        return []
+    page = Page(html)
+    kept = set(page.choice.kept)
+    return [
+        {"kept": index in kept, "kind": block.kind, "text": block.text[:200], "why": page.choice.reason(index)}
+        for index, block in enumerate(page.tree.blocks)
+    ]
+
+
+def _text(path: Path) -> str:
+    raw = path.read_bytes()
+    return decode(gzip.decompress(raw) if path.suffix == ".gz" else raw).text
+
+
+def _reading(path: Path, folder: Path) -> Reading:
+    return read_html(_text(path), _BASE + path.relative_to(folder).as_posix())
+
+
+def _told(reading: Reading) -> dict[str, object]:
+    """What is handed on beside the text."""
+    return {
+        "title": reading.title,
+        "language": reading.language,
+        "pairs": [asdict(pair) for pair in reading.pairs],
+        "facts": list(reading.facts),
+        "thin": reading.thin,
+    }
+
+
+def _all(reading: Reading) -> dict[str, object]:
+    return {
+        **_told(reading),
+        "text": reading.markdown,
+        "description": reading.description,
+        "canonical": reading.canonical,
+        "modified": reading.modified,
+        "links": [asdict(link) for link in reading.links],
+        "metas": [list(meta) for meta in reading.metas],
+        "fingerprint": reading.fingerprint,
+    }
+
+
+def _print_pairs(name: str, reading: Reading) -> None:
+    if reading.pairs:
+        click.echo(f"\n## Questions answered on {name}\n")
+    for pair in reading.pairs:
+        click.echo(f"Q: {pair.question}\nA: {pair.answer}\n   ({pair.source}, {pair.id})\n")
+    if reading.facts:
+        click.echo(f"\n## Facts declared on {name}\n")
+    for fact in reading.facts:
+        click.echo(orjson.dumps(fact, option=orjson.OPT_INDENT_2).decode())
+
+
+def _print_json(value: object) -> None:
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
