@@ -87,5 +87,5 @@ async def test_F4_killed_twice_in_mid_flow_it_stores_everything_once(
 
 
 async def _until(engine: Engine, wanted: int, process: Process) -> None:
-    await until(lambda: stored(engine) >= wanted or not process.alive, 60)
+    await until(lambda: stored(engine) >= wanted or not process.alive, 150)
     assert process.alive, process.tail()
