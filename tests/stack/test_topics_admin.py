@@ -124,7 +124,7 @@ def test_commands_print_changes_and_fail_on_drift(tmp_path: Path) -> None:
     assert CliRunner(env={"LICET_KAFKA": "nonsense"}).invoke(topics_command, ["check"]).exit_code == 2
 
 
-def test_acls_give_staff_commands_to_the_console_alone_and_mailboxes_to_workers_alone() -> None:
+def test_acls_give_staff_commands_to_the_console_alone_and_mailboxes_to_workers_and_whoever_restores() -> None:
     lines = CliRunner().invoke(topics_command, ["acls", "--bootstrap", "kafka:9093"]).output.splitlines()
 
     def writers(name: str) -> set[str]:
