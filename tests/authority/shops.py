@@ -11,12 +11,12 @@ HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
 def serve(asked: Asked) -> Answer:
-    """Any site by its name: `meta.example` has a meta, `closed*` a robots.txt that fails, `bare.example` nothing."""
+    """Any site by its name: `meta.example` has a meta, `closed*` a robots.txt that fails, `bare*` nothing."""
     name = asked.site
     if asked.target == "/robots.txt":
         return (503, TEXT, b"") if name.startswith("closed") else (404, TEXT, b"")
     if asked.target == TOKEN_FILE:
-        proved = name not in ("bare.example", "meta.example", "dns.example")
+        proved = not name.startswith(("bare", "meta", "dns"))
         return (200, TEXT, token_of(name).encode()) if proved else (404, TEXT, b"")
     if asked.target not in ("/", "/hours", "/faq"):
         return 404, HTML, b"<p>There is no such page here.</p>"

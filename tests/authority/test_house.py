@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import sys
 import time
 from collections import Counter
@@ -22,6 +23,7 @@ from tests.authority.test_histories import FORGED, STAFF
 from tests.house.house import House, token_of
 
 pytestmark = [pytest.mark.stack, pytest.mark.timeout(300)]
+BARE = [f"bare{number}.example" for number in range(20)]
 SITES = [
     "bare.example",
     "meta.example",
@@ -62,11 +64,12 @@ async def test_E05_E08_E10_E23_foreign_producers_open_nothing_and_each_proof_doe
     """One house: a storm of forged messages, then proofs by DNS and by homepage, a listing and a crawl."""
     record = zone(dns__example=f"ema-site-verification={token_of('dns.example')}")
     async with Tansu(tmp_path / "broker") as broker, Resolver(record) as one, Resolver(record) as two:
-        house = House(tmp_path, broker, postgres, SITES)
+        house = House(tmp_path, broker, postgres, [*SITES, *BARE])
         house.resolvers = [one.url, two.url]
         async with house:
             await house.start(1, "tests.authority.shops:serve")
             await _forged(house)
+            await _random_histories(house)
             await _proofs(house, one)
             await _listed_and_crawled(house)
 
@@ -89,6 +92,31 @@ async def _forged(house: House) -> None:
     assert seen["HEAD", "/"] == 1
     assert not house.rows("SELECT 1 FROM crawls WHERE accepted")
     assert not house.rows("SELECT 1 FROM verifications WHERE kind = 'verified'")
+
+
+async def _random_histories(house: House) -> None:
+    """Twenty of the histories of test_histories.py, on everything that really runs."""
+    topics = [name for name in intake.type_of_topic if name != intake.STAFF_TOPIC]
+    saved: Counter[str] = Counter()
+    last = []
+    for number, name in enumerate(BARE):
+        dice = random.Random(number)
+        for _ in range(12):
+            topic = dice.choice(topics)
+            kind = dice.choice((topic, topic, *STAFF))
+            claims = {claim: FORGED[claim] for claim in dice.sample(sorted(FORGED), 4)}
+            account = dice.choice(("acme", "rival", "admin"))
+            saved[name] += (topic, kind) == ("address-saved", "address-saved")
+            await house.say(topic, kind, **claims, account=account, address=name)
+        last.append(await house.say("crawl-requested", account="acme", address=name))
+    for event in last:
+        assert (await decided(house, event))["refusal"] == "unverified"
+    await asyncio.sleep(3.0)
+    for name in BARE:
+        seen = targets(house, name)
+        assert set(seen) <= {("HEAD", "/"), ("GET", "/.well-known/ema-site-verification.txt"), ("GET", "/")}
+        assert seen["HEAD", "/"] <= saved[name]
+        assert seen["GET", "/"] <= 12  # homepage proofs that a forger asked for
 
 
 async def _proofs(house: House, resolver: Resolver) -> None:
