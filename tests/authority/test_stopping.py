@@ -161,7 +161,12 @@ def test_E07_each_bad_address_is_refused_by_name_and_in_a_sentence(reason: str, 
     with pytest.raises(Unreadable) as refused:
         message_of("address-saved", 0, 1, 0.0, raw("address-saved", account="acme", address=address))
     cause = refused.value.cause
-    assert cause == f"address_{reason}" or cause in {"schema", "address_unreadable", "address_host", "address_ip_address"}
+    assert cause == f"address_{reason}" or cause in {
+        "schema",
+        "address_unreadable",
+        "address_host",
+        "address_ip_address",
+    }
     assert cause.startswith("address_")
     assert sentences.of(Reason(cause.removeprefix("address_"))) in str(refused.value)
 
@@ -201,7 +206,16 @@ def test_E11_staff_may_attest_for_a_name_that_many_owners_share_and_nobody_else_
 
 @pytest.mark.parametrize("topic", ["address-saved", "crawl-requested", "verification-requested", "listing-requested"])
 @pytest.mark.parametrize(
-    "kind", ["attest-site", "start-crawl", "resume-site", "list-site", "unblock-site", "restore-site", "withdraw-verification"]
+    "kind",
+    [
+        "attest-site",
+        "start-crawl",
+        "resume-site",
+        "list-site",
+        "unblock-site",
+        "restore-site",
+        "withdraw-verification",
+    ],
 )
 def test_E05_E11_no_staff_command_is_heard_on_a_customer_s_topic(topic: str, kind: str) -> None:
     said = {"account": "acme", "address": "shop.example", "by": "ann", "kept_at": "x", "reason": "x", "marker": True}
@@ -217,7 +231,14 @@ def test_A03_restore_is_heard_on_no_intake_topic_at_all() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    [{"requester": "staff"}, {"requester": "admin"}, {"account": ""}, {"account": None}, {"account": " "}, {"plan": 7}],
+    [
+        {"requester": "staff"},
+        {"requester": "admin"},
+        {"account": ""},
+        {"account": None},
+        {"account": " "},
+        {"plan": 7},
+    ],
 )
 def test_E05_E21_a_claimed_role_is_no_event(said: dict[str, Any]) -> None:
     whole = {"account": "acme", "address": "shop.example", **said}
