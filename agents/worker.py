@@ -197,7 +197,7 @@ class Worker:
         self.mailbox.read.clear()
 
     async def _settled(self) -> None:
-        """Wait until it is certain whose the sites are: no standstill a moment ago, and a member by the broker's word."""
+        """Wait until it is certain whose the sites are: no standstill just now, a member by the broker's word."""
         await self._standstill.settled()
         while self.vitals.doubtful():
             await asyncio.sleep(0.1)

@@ -32,6 +32,7 @@ from stack.net import LOOPBACK, free_port
 from stack.obituaries import Obituaries
 from stack.postgres import Postgres
 from stack.process import Process
+from stack.restore import restore
 from stack.topics_admin import apply
 from tests.chaos import websites
 from tests.chaos.history import CHANGELOG, Recorder
@@ -79,6 +80,7 @@ class Rig(House):
         engine = make_engine(self.url, "tests")
         upgrade(engine)
         engine.dispose()
+        await restore(self.kafka.bootstrap, self.url)  # nothing yet: the memory is said to be whole
         for site in (*self.sites, *self.unverified):
             self.record.write("world", **websites.described(site))
         (self.folder / "commands.jsonl").touch()
