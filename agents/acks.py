@@ -72,7 +72,10 @@ class Consumer(StockConsumer):
         found: Mapping[TP, int] = await super().seek_to_committed()
         ours = {TP(*tp): offset for tp, offset in found.items() if self.app.topics.acks_enabled_for(tp.topic)}
         if new := [tp for tp, offset in ours.items() if offset is None or offset < 0]:
-            ours |= {TP(*tp): offset for tp, offset in (await self.earliest_offsets(*new)).items()}
+            starts = {TP(*tp): offset for tp, offset in (await self.earliest_offsets(*new)).items()}
+            for tp, offset in starts.items():  # stock Faust leaves them where a dropped fetch has brought them
+                await self._seek(tp, offset)
+            ours |= starts
         for tp, offset in ours.items():
             self._base[tp] = offset
             self._holes.pop(tp, None)

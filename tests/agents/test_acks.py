@@ -111,6 +111,23 @@ async def test_A04_events_that_faust_drops_are_not_committed_and_end_the_process
 
 
 @pytest.mark.stack
+async def test_A04_a_seek_goes_back_to_the_beginning_where_nothing_was_committed(
+    broker: Kafka | Tansu, tmp_path: Path
+) -> None:
+    """Three workers that start together rebalance before the first commit, and what was fetched by then is dropped."""
+
+    class Never(Consumer):
+        def _new_offset(self, tp: Any) -> None:
+            return None
+
+    async with reading(broker, tmp_path, Never) as (app, name):
+        await say(broker, name, 3)
+        await until(lambda: app.seen == [0, 1, 2], 30)
+        await app.consumer.perform_seek()
+        await until(lambda: app.seen == [0, 1, 2, 0, 1, 2], 30)
+
+
+@pytest.mark.stack
 async def test_all_that_was_dealt_with_is_committed(broker: Kafka | Tansu, tmp_path: Path) -> None:
     async with reading(broker, tmp_path, Consumer) as (app, name):
         await say(broker, name, 8)
