@@ -48,7 +48,8 @@ class WorkerApp(App):
     worker: Worker
 
     def on_rebalance_start(self) -> None:
-        """In the consumer's thread: a flag, nothing else."""
+        """In the consumer's thread: a count and a flag, nothing else."""
+        self.worker.rebalances += 1
         self.worker.pump.paused = True
         super().on_rebalance_start()
 
@@ -60,6 +61,11 @@ class WorkerApp(App):
 
 class Worker:
     """Builds the parts and holds them together. Nothing is connected before `start`."""
+
+    rebalances = 0
+    """Rebalances that have begun; counted in the consumer's thread."""
+    _given_in = 0
+    """The one in which the partitions were given to us."""
 
     def __init__(self, settings: Settings, policy: Policy, network: Network, health: Health) -> None:
         self._settings = settings
@@ -102,9 +108,8 @@ class Worker:
             bootstrap(self.app), APP_ID, settings.name, interval=settings.heartbeat_interval,
             session=settings.session_timeout, asks_group=not settings.embedded,
         )  # fmt: skip
-        vitals.waiting = lambda: (
-            [TopicPartition(MAILBOX, number) for number in self._owned()] if vitals.assigned else []
-        )
+        vitals.waiting = lambda: self._heard_topics() if vitals.assigned else []
+        self.pump.sure = lambda: not vitals.doubtful()
         vitals.on_doubt = lambda: self.pump.hold(settings.heartbeat_interval)
         self._health.unready, self._health.deaf = vitals.unready, vitals.deaf
         return vitals
@@ -114,6 +119,7 @@ class Worker:
         self.app.agent(raw_topic(self.app, *names), name="intake", concurrency=1)(intake_agent.__call__)
         self.app.agent(raw_topic(self.app, MAILBOX), name="site", concurrency=1)(self.mailbox.__call__)
         self.app.on_partitions_revoked.connect(self._revoked)
+        self.app.on_partitions_assigned.connect(self._given)
         self.app.on_before_shutdown.connect(self._shutdown)
 
     async def start(self) -> None:
@@ -136,7 +142,14 @@ class Worker:
         await self.reader.close()
 
     def assigned(self) -> None:
-        """The sites of the assigned partitions are ours: everything recovered, nothing sent yet."""
+        """The sites of the assigned partitions are ours: everything recovered, nothing sent yet.
+
+        Unless the next rebalance has begun: Faust ends the one before it all the same, and a worker that then started
+        made requests for three seconds at sites that were somebody else's (measured).
+        """
+        if self._given_in != self.rebalances:
+            log.info("a rebalance that is over by now has ended; the next one has begun")
+            return
         REBALANCES.inc()
         self._generation += 1
         owned = self._owned()
@@ -148,6 +161,8 @@ class Worker:
         self.pump.start(self.sites.open(owned), delay, self.lives.certainly_dead)
         if lost := sorted(number for number in owned if not self.sites.whole(number)):
             log.warning("no memory in partitions %s: no request is made there until `licet restore` has run", lost)
+        if self._given_in != self.rebalances:  # it began in this very moment, in the other thread
+            self.pump.paused = True
         log.info("assigned %d of %d partitions", len(owned), self._partitions)
 
     def _owned(self) -> set[int]:
@@ -186,6 +201,10 @@ class Worker:
             return False
         del self._behind[partition]
         return True
+
+    async def _given(self, *_args: Any, **_kwargs: Any) -> None:
+        """Before recovery: this is the assignment of the rebalance that began last."""
+        self._given_in = self.rebalances
 
     async def _revoked(self, *_args: Any, **_kwargs: Any) -> None:
         """Faust's rebalance is eager: everything goes, whatever comes back."""
