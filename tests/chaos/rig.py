@@ -54,7 +54,8 @@ class Rig(House):
 
     def __init__(self, folder: Path, sites: int, nodes: int = 1, *, clocked: bool = False) -> None:
         self.kafka = Kafka(folder / "kafka", nodes)
-        self.postgres = Postgres(folder / "postgres", durable=False)
+        # Durable: without, an immediate shutdown loses what was committed in the last moment, and the sink is blamed.
+        self.postgres = Postgres(folder / "postgres")
         self.sites = websites.names(sites)
         self.unverified = [f"u{n:03d}.example" for n in range(8)]
         self.record = Recorder(folder)
