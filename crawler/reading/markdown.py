@@ -13,6 +13,7 @@ _TIGHT = frozenset(("li", "row", "dd", "dt"))
 def markdown(tree: Tree, kept: Iterable[int]) -> str:
     """The kept blocks, in order, as Markdown."""
     wanted = list(kept)
+    chosen = set(wanted)
     tables = tables_of(tree)
     out: list[tuple[str, str]] = []
     done = -1
@@ -21,7 +22,7 @@ def markdown(tree: Tree, kept: Iterable[int]) -> str:
             continue
         table = tables.get(index)
         if table is not None:
-            rows = table_rows(tree, table, set(wanted))
+            rows = table_rows(tree, table, chosen)
             out.extend(("row", row) for row in rows)
             done = tree.boxes[table].end
         else:

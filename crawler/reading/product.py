@@ -156,6 +156,7 @@ def _titled(tree: Tree) -> int:
     """For a page without an h1: the first block whose beginning its title holds, -1 without."""
     title = " ".join(tree.title.split()).casefold()
     for index, block in enumerate(tree.blocks):
-        if len(block.text) >= _TITLE and not block.marks & _ELSEWHERE and block.text[:_TITLE_MOST].casefold() in title:
+        opening = block.text[:_TITLE_MOST].casefold()
+        if len(opening) >= _TITLE and opening in title and not block.marks & _ELSEWHERE:
             return index
     return -1

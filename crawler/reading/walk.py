@@ -12,6 +12,9 @@ from crawler.reading.elements import BLOCKS, HEADINGS, KINDS, OUTER, PLAIN, ROLE
 from crawler.reading.names import marks_of
 
 _DIALOG, _HIDDEN, _LINK = int(Mark.DIALOG), int(Mark.HIDDEN), int(Mark.LINK)
+MAX_TRIGGERS = 2_000
+MAX_NAMESAKES = 50
+"""Controls of a page, and elements of one id: bounds for what looks each control's panel up."""
 _BREAK = "\0"  # never in a parsed document: the parser replaces NUL
 _TELLING = frozenset(
     ("id", "role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
@@ -147,10 +150,12 @@ class _Walker:
         """Remember ids, and which block opens which panel."""
         tree = self.tree
         if identity := attributes.get("id"):
-            tree.ids.setdefault(identity, []).append(self.box)
+            named = tree.ids.setdefault(identity, [])
+            if len(named) < MAX_NAMESAKES:
+                named.append(self.box)
         if "itemtype" in attributes:
             tree.microdata = True
-        for name in _PANEL:
+        for name in _PANEL if len(tree.triggers) < MAX_TRIGGERS else ():
             if target := attributes.get(name):
                 tree.triggers.append((len(tree.blocks), self.box, target.removeprefix("#")))
                 return
@@ -163,7 +168,7 @@ class _Walker:
             self.note(attributes)
         if href is None:
             return
-        if href.startswith("#") and len(href) > 1:
+        if href.startswith("#") and len(href) > 1 and len(self.tree.triggers) < MAX_TRIGGERS:
             self.tree.triggers.append((len(self.tree.blocks), self.box, href[1:]))
         self.close_anchor()
         nofollow = "nofollow" in (attributes.get("rel") or "").lower().replace(",", " ").split()
