@@ -112,7 +112,8 @@ class Page:
             if index in kept or block.marks & _NEVER:
                 continue
             for line in clean_text(block.text, 20_000).split("\n"):
-                linked = block.linked >= 0.9 * len(block.text) and block.kind not in _HELD
+                words = len(block.text) - block.anchors  # without the spaces between links
+                linked = block.linked >= 0.9 * words and block.linked > 0 and block.kind not in _HELD
                 holds = any(map(str.isdigit, line)) or "@" in line
                 (menu if linked and not holds else frame).setdefault(line)
         return tuple(frame), tuple(menu)

@@ -116,9 +116,16 @@ def _values(tree: Tree) -> tuple[set[str], set[str]]:
     for item in objects([script for script in tree.scripts if 'Product"' in script or 'Offer"' in script]):
         if {"Product", "ProductGroup", "Offer", "AggregateOffer"}.intersection(types(item)):
             codes.update(code for code in _strings(item, _CODES) if len(code) >= 4)
-            amounts.update(_digits(_strings(item, _PRICES)))
+            for offer in (item, *_offers(item)):
+                amounts.update(_digits(_strings(offer, _PRICES)))
     metas = [meta.get("content") or "" for meta in tree.metas if meta.get("property") in _PRICE_METAS]
     return codes, amounts | set(_digits(metas))
+
+
+def _offers(item: Json) -> list[Json]:
+    """The offers of a product, which often have no type of their own."""
+    offers = item.get("offers")
+    return [offer for offer in (offers if isinstance(offers, list) else [offers]) if isinstance(offer, dict)][:20]
 
 
 def _strings(item: Json, names: tuple[str, ...]) -> list[str]:
