@@ -42,7 +42,8 @@ def buy_box(tree: Tree, regions: Regions) -> Iterator[int]:
     declared = _is_product(tree)
     if declared:
         yield from _declared(tree)
-    if declared or any(sign in block.text for block in tree.blocks for sign in _MONEY):
+    text = "\n".join([block.text for block in tree.blocks])
+    if declared or any(sign in text for sign in _MONEY):  # most pages sell nothing
         yield from _labelled(tree)
     yield from _near_heading(tree, regions)
 
