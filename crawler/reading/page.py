@@ -23,6 +23,7 @@ from crawler.reading.structured import Json, body, facts, objects
 from crawler.reading.thin import is_thin
 from crawler.reading.visible import Shown, shown_pairs
 from crawler.reading.walk import walk
+from crawler.rules.charset import decode
 from models.reading import Reading
 
 NOWHERE = "https://page.invalid/"
@@ -45,16 +46,21 @@ def read_html(html: str, url: str) -> Reading:
     return with_marks(reading)
 
 
-def page_text(html: str, url: str = NOWHERE) -> str:
-    """The page's Markdown alone."""
+def page_text(page: str | bytes, url: str = NOWHERE) -> str:
+    """The page's Markdown alone, from its text or its bytes."""
+    html = _text_of(page)
     if guard.is_trap(html):
         return read_html(html, url).markdown
     return Page(html).markdown()
 
 
-def page_pairs(html: str, url: str = NOWHERE) -> list[tuple[str, str]]:
-    """The page's (question, answer) pairs alone."""
-    return [(pair.question, pair.answer) for pair in read_html(html, url).pairs]
+def page_pairs(page: str | bytes, url: str = NOWHERE) -> list[tuple[str, str]]:
+    """The page's (question, answer) pairs alone, from its text or its bytes."""
+    return [(pair.question, pair.answer) for pair in read_html(_text_of(page), url).pairs]
+
+
+def _text_of(page: str | bytes) -> str:
+    return page if isinstance(page, str) else decode(page).text
 
 
 class Page:
