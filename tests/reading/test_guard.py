@@ -16,6 +16,7 @@ TRAPS = {
     "nested": "<div>" * 40_000,
     "formatting": "<b i>" * 2_000 + "<i i>" * 2_000 + "x</b>" * 2_000,
     "anchors": "<p><a href=AAAAAAAAAAAAAAAAAAAA>a" * 3_000,
+    "nearly too deep": "<div>" * 511 + "x",
     "attributes": "<a " + " ".join(f"a{n}=1" for n in range(100_000)) + ">x",
 }
 HEAVY = {
