@@ -13,7 +13,7 @@ from agents.health import Health
 from agents.run import run_service
 from agents.sink import Sink
 from agents.worker import Worker
-from commands import jobs, staff, views
+from commands import authority, jobs, staff, stopping, views
 from commands.database import migrate
 from commands.options import in_one_sentence, settings_for
 from commands.read import read
@@ -72,7 +72,19 @@ def sink(config: Path | None) -> None:
     sys.exit(run_sink(settings_for(config)))
 
 
-for command in (migrate, read, robots, topics, kafka, up, *jobs.COMMANDS, *staff.COMMANDS, *views.COMMANDS):
+for command in (
+    migrate,
+    read,
+    robots,
+    topics,
+    kafka,
+    up,
+    *jobs.COMMANDS,
+    *staff.COMMANDS,
+    *authority.COMMANDS,
+    *stopping.COMMANDS,
+    *views.COMMANDS,
+):
     licet.add_command(command)
 
 

@@ -6,10 +6,12 @@ our own partitioning. What cannot be read goes to `dead-letters`; the next event
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agents.consuming import consume
 from agents.post import Post
+from crawler.rules import sentences
 from crawler.rules.urls import UrlRefused, canonical, host_from_address, site_key
 from models import intake
 from models.mailbox import Message, Origin
@@ -21,10 +23,11 @@ def message_of(topic: str, partition: int, offset: int, at: float, raw: bytes | 
     envelope, said = intake.read(topic, raw)
     address: str = said.address  # type: ignore[attr-defined]
     try:
-        host = host_from_address(address)
+        # E11: staff may name what many owners share; from anybody else it is refused
+        host = host_from_address(address, allow_public_suffix=topic == intake.STAFF_TOPIC)
         start = start_of(address, host)
     except UrlRefused as error:
-        raise Unreadable("address", f"{address[:200]!r}: {error}") from None
+        raise Unreadable(f"address_{error.reason}", f"{address[:200]!r}: {sentences.of(error.reason)}") from None
     return Message.model_validate(
         {
             "id": str(envelope.id),
@@ -42,7 +45,8 @@ def message_of(topic: str, partition: int, offset: int, at: float, raw: bytes | 
 def start_of(address: str, host: str) -> str:
     """The canonical URL that an address means: its path is kept, a bare host means the homepage."""
     typed = address.strip()
-    return canonical(typed if "://" in typed else f"https://{typed}", f"https://{host}/")
+    named = "://" in typed or re.match(r"https?:", typed, re.IGNORECASE)
+    return canonical(typed if named else "https://" + typed.lstrip("/\\"), f"https://{host}/")
 
 
 class Intake:

@@ -24,7 +24,7 @@ class Post:
         self._partitions = partitions
         self._topics = {
             name: app.topic(name, key_type=bytes, value_type=bytes)
-            for name in ("site-mailbox", "site-events", "page-fetched", TOPIC)
+            for name in ("site-mailbox", "site-events", "page-fetched", "pages-listed", TOPIC)
         }
 
     def _send(
@@ -39,7 +39,7 @@ class Post:
         """Publish what a change says, contents before facts, and wait until the broker has all of it."""
         key = change.head.site.encode()
         where = change.head.partition
-        sends = [self._send("page-fetched", key, events.dump(content), where) for content in change.contents]
+        sends = [self._send(_topic_of(content), key, events.dump(content), where) for content in change.contents]
         sends += [self._send("site-events", key, events.dump(fact), where) for fact in change.facts]
         if sends:
             await asyncio.gather(*sends)
@@ -57,3 +57,8 @@ class Post:
         )
         await self._send(TOPIC, letter.key, letter.value, None, letter.headers)
         DEAD_LETTERS.labels(origin.topic, error.cause).inc()
+
+
+def _topic_of(content: events.Fact) -> str:
+    """A listing has a topic of its own; it is no page of the assistant's."""
+    return "pages-listed" if isinstance(content, events.PagesListed) else "page-fetched"

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from agents.metrics import LATENESS, OPEN_SITES, REQUESTS
+from agents.standstill import Standstill
 from agents.step import Stepped, Stepper
 from models.state import Head
 
@@ -25,8 +26,6 @@ log = logging.getLogger(__name__)
 
 TICK = 0.25
 """Longest sleep of the pump's loop; also how it notices that the process stood still."""
-STALL = 3.0
-"""A loop that was away this long may belong to a process whose sites went elsewhere (SIGSTOP, GC, VM pause)."""
 MARGIN = 2.0
 """Beyond a request's own timeout, before it is certain that nothing of it is on the wire."""
 SLACK = 0.05
@@ -49,9 +48,9 @@ class Slot:
 class Pump:
     """Makes the requests of the sites that this worker owns."""
 
-    def __init__(self, stepper: Stepper, heartbeat: float, may_run: Callable[[str], bool]) -> None:
+    def __init__(self, stepper: Stepper, standstill: Standstill, may_run: Callable[[str], bool]) -> None:
         self._stepper = stepper
-        self._resume_wait = max(STALL, 2 * heartbeat + 1.0)  # a heartbeat must have been answered after the stall
+        self._standstill = standstill
         self._may_run = may_run
         self._heap: list[tuple[float, int, str]] = []
         self._order = itertools.count()
@@ -124,27 +123,13 @@ class Pump:
         heapq.heappush(self._heap, (due, next(self._order), site))
 
     async def _run(self) -> None:
-        """Start what is due; notice when the process stood still."""
-        last = time.monotonic()
+        """Start what is due, unless the process stood still a moment ago."""
         while True:
-            now = time.monotonic()
-            if now - last > STALL and not self.paused:
-                await self._stalled(now - last)
-            last = time.monotonic()
-            self._start_due()
+            if self._standstill.over:
+                self._start_due()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), self._sleep())
             self._wake.clear()
-
-    async def _stalled(self, gap: float) -> None:
-        """Resume only in the same epoch, after the broker had time to say that the sites went elsewhere."""
-        log.warning("stood still for %.1f s; waiting %.1f s before the next request", gap, self._resume_wait)
-        self.hold(self._resume_wait)
-        self.epoch += 1  # a step that waited for its intent over the stall sends nothing
-        for site, slot in self._slots.items():
-            if not slot.busy:
-                self._push(site, max(slot.due, time.monotonic()))
-        await asyncio.sleep(0)
 
     def _sleep(self) -> float:
         if not self._heap:
@@ -179,8 +164,11 @@ class Pump:
         task.add_done_callback(self._tasks.discard)
 
     async def _step(self, site: str, slot: Slot, epoch: int) -> None:
+        standstills = self._standstill.look()
+
         def still_ours() -> bool:
-            return epoch == self.epoch and not self.paused and time.monotonic() >= slot.ready
+            here = epoch == self.epoch and not self.paused and time.monotonic() >= slot.ready
+            return here and self._standstill.look() == standstills
 
         try:
             done = await self._stepper.step(site, still_ours)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 
 from crawler.reading.bodies import PRELOAD, read_page, read_robots, read_sitemap
+from crawler.reading.marks import read_marks
 from crawler.reading.pool import ParseLimit, Readers, ReadingFailed
 from crawler.rules.jobs import Send
 from crawler.rules.jobs.answer import Read
@@ -18,6 +20,8 @@ log = logging.getLogger(__name__)
 
 SMALL = 64 * 1024
 """Bytes up to which robots.txt and sitemaps are read in the worker itself; larger ones go to a child."""
+RETRIES = (1.0, 5.0, 15.0)
+"""Seconds between tries when no child process can be started."""
 
 
 class Reader:
@@ -38,23 +42,36 @@ class Reader:
 
     async def read(self, plan: Send, response: Response) -> Read:
         """The body of a complete answer, read; None where there is nothing to read."""
-        try:
-            if plan.request.kind is Kind.ROBOTS:
-                return await self._robots(plan, response)
-            if response.outcome is not Outcome.OK:
-                return None
-            return await self._body(plan, response)
-        except ParseLimit as error:
-            return Unread(str(error) or "the document is too much for the reader")
-        except ReadingFailed as error:
-            log.exception("reading %s failed", plan.request.url)
-            return Unread(f"reading failed: {error}")
+        for wait in (*RETRIES, None):
+            try:
+                return await self._read(plan, response)
+            except ParseLimit as error:
+                return Unread(str(error) or "the document is too much for the reader")
+            except ReadingFailed as error:
+                log.exception("reading %s failed", plan.request.url)
+                return Unread(f"reading failed: {error}")
+            except RuntimeError as error:  # no process to be had: the machine's trouble, not the page's
+                log.warning("%s; %s waits", error, plan.request.url)
+                if wait is None:
+                    return Unread(f"no process to read with: {error}")
+                await asyncio.sleep(wait)
+        return None
+
+    async def _read(self, plan: Send, response: Response) -> Read:
+        if plan.request.kind is Kind.ROBOTS:
+            return await self._robots(plan, response)
+        if response.outcome is not Outcome.OK:
+            return None
+        return await self._body(plan, response)
 
     async def _body(self, plan: Send, response: Response) -> Read:
         assert self._readers is not None
         if plan.request.kind is Kind.PAGE:
             token = self._profile.identity.token
             return await self._readers.run(read_page, response, plan.request.url, token)
+        if plan.request.kind is Kind.HOMEPAGE_PROOF and self._profile.proofs.page is not None:
+            name = self._profile.proofs.page.meta
+            return await self._readers.run(read_marks, response.body, response.header("Content-Type"), name)
         if plan.request.kind is Kind.SITEMAP:
             if len(response.body) <= SMALL:
                 return read_sitemap(response.body, plan.host, self._profile)

@@ -42,6 +42,11 @@ SETTINGS = Target(tables.Settings, ("account", "site"), Rule.NEWEST, "saved_at")
 ADDRESS_CHECKS = Target(tables.AddressCheck, ("id",))
 VERIFICATIONS = Target(tables.Verification, ("id",))
 SUSPENSIONS = Target(tables.Suspension, ("id",))
+CONFIRMATIONS = Target(tables.Confirmation, ("id",))
+STOPS = Target(tables.StopRequest, ("stop_request",), Rule.FILL, "recorded_at")
+STOPS_DONE = Target(tables.StopRequest, ("stop_request",), Rule.FILL, "done_at")
+STOPS_CONFIRMED = Target(tables.StopRequest, ("stop_request",), Rule.FILL, "confirmed_at")
+PAUSES = Target(tables.Pause, ("site",), Rule.NEWEST, "paused_at")
 DECISIONS = Target(tables.Crawl, ("crawl",), Rule.FILL, "decided_at")
 ROBOTS = Target(tables.Crawl, ("crawl",), Rule.FILL, "robots_at")
 ENDS = Target(tables.Crawl, ("crawl",), Rule.FILL, "terminal_at")
@@ -49,6 +54,7 @@ FETCHES = Target(tables.Fetch, ("id",))
 DIGESTS = Target(tables.Digest, ("crawl", "url_id"))
 URLS = Target(tables.Url, ("url_id",), Rule.OLDEST, "named_at")
 PAGES = Target(tables.Page, ("page_id",))
+LISTINGS = Target(tables.Listing, ("job",))
 
 TARGETS = (
     SITES,
@@ -57,6 +63,11 @@ TARGETS = (
     ADDRESS_CHECKS,
     VERIFICATIONS,
     SUSPENSIONS,
+    CONFIRMATIONS,
+    STOPS,
+    STOPS_DONE,
+    STOPS_CONFIRMED,
+    PAUSES,
     DECISIONS,
     ROBOTS,
     ENDS,
@@ -64,6 +75,7 @@ TARGETS = (
     DIGESTS,
     URLS,
     PAGES,
+    LISTINGS,
 )
 
 Row = dict[str, Any]
@@ -79,7 +91,7 @@ def rows(fact: Fact) -> Rows:
     """All rows of one fact. Raises ValueError or OverflowError when a value fits no column."""
     at = when(fact.at)
     yield SITES, {"site": fact.site, "first_at": at, "last_at": at}
-    if not isinstance(fact, events.PageFetched | events.UrlNamed):
+    if not isinstance(fact, events.PageFetched | events.UrlNamed | events.PagesListed):
         kind = str(fact.type)  # type: ignore[attr-defined] # every member of the union has one
         yield EVENTS, {"id": fact.id, "type": kind, "site": fact.site, "at": at}
     yield from _BY_TYPE[type(fact)](fact)
@@ -107,8 +119,16 @@ def _withdrawn(fact: events.VerificationWithdrawn) -> Rows:
     yield VERIFICATIONS, _verification(fact, "withdrawn", None)
 
 
+def _rechecked(fact: events.ProofRechecked) -> Rows:
+    own = _verification(fact, "rechecked", _job(fact.crawl))
+    yield VERIFICATIONS, {name: value for name, value in own.items() if name not in ("crawl", "page_limit")}
+
+
+_VERIFICATION = ("host", "method", "weaker", "by", "kept_at", "result", "reason", "cause", "path", "token")
+
+
 def _verification(fact: Fact, kind: str, job: UUID | None) -> Row:
-    blank = dict.fromkeys(("host", "method", "weaker", "by", "kept_at", "result", "reason"))
+    blank = dict.fromkeys(_VERIFICATION)
     return {**blank, **_own(fact), "kind": kind, "job": job, "at": when(fact.at)}
 
 
@@ -118,9 +138,10 @@ def _job(job: str) -> UUID | None:
 
 
 def _decided(fact: events.CrawlDecided) -> Rows:
-    own = fact.model_dump(exclude={"id", "type", "at", "crawl", "requested_at", "verified_at"})
-    verified_at = None if fact.verified_at is None else when(fact.verified_at)
-    times = {"decided_at": when(fact.at), "requested_at": when(fact.requested_at), "verified_at": verified_at}
+    own = fact.model_dump(exclude={"id", "type", "at", "crawl", "requested_at", "verified_at", "confirmed_at"})
+    times: Row = {"decided_at": when(fact.at), "requested_at": when(fact.requested_at)}
+    maybe = {"verified_at": fact.verified_at, "confirmed_at": fact.confirmed_at}
+    times |= {name: None if at is None else when(at) for name, at in maybe.items()}
     yield DECISIONS, {**own, **times, "crawl": UUID(fact.crawl)}
     if not fact.accepted:
         # a refused request has its terminal row as well, and it is its decision (E23, F47)
@@ -164,7 +185,37 @@ def _page_kept(fact: events.PageKept) -> Rows:
     yield DIGESTS, {**own, "crawl": UUID(fact.crawl), "at": when(fact.at)}
 
 
-def _suspended(fact: events.Suspended | events.Resumed) -> Rows:
+def _confirmed(fact: events.SiteConfirmed) -> Rows:
+    yield CONFIRMATIONS, {**_own(fact), "at": when(fact.at)}
+
+
+def _stop_requested(fact: events.StopRequested) -> Rows:
+    own = {"stop_request": fact.stop_request, "site": fact.site, "from_whom": fact.from_whom, "channel": fact.channel}
+    times = {"recorded_at": when(fact.at), "received_at": when(fact.received_at), "due_at": when(fact.due_at)}
+    yield STOPS, {**own, **times, "recorded_by": fact.by}
+
+
+def _stop_done(fact: events.StopDone) -> Rows:
+    own = {"stop_request": fact.stop_request, "site": fact.site}
+    yield STOPS_DONE, {**own, "done_at": when(fact.at), "done_by": fact.by}
+
+
+def _stop_confirmed(fact: events.StopConfirmed) -> Rows:
+    own = {"stop_request": fact.stop_request, "site": fact.site}
+    yield STOPS_CONFIRMED, {**own, "confirmed_at": when(fact.at), "confirmed_by": fact.by}
+
+
+def _paused(fact: events.SitePaused) -> Rows:
+    own = {"site": fact.site, "fact": fact.id, "strikes": fact.strikes}
+    yield PAUSES, {**own, "until": when(fact.until), "paused_at": when(fact.at)}
+
+
+def _pages_listed(fact: events.PagesListed) -> Rows:
+    own = fact.model_dump(mode="json", include={"site", "account", "host", "end", "reason", "pages", "cut"})
+    yield LISTINGS, {**own, "job": UUID(fact.job), "listed_at": when(fact.at)}
+
+
+def _staff(fact: Any) -> Rows:
     yield SUSPENSIONS, {**_own(fact), "kind": fact.type, "at": when(fact.at)}
 
 
@@ -174,11 +225,12 @@ def _named(fact: events.UrlNamed) -> Rows:
 
 def _page(fact: events.PageFetched) -> Rows:
     url_id, at = ids.url_id(fact.url), when(fact.at)
-    own = fact.model_dump(exclude={"id", "type", "at", "crawl", "pairs", "facts"})
+    own = fact.model_dump(exclude={"id", "type", "at", "crawl", "pairs", "facts", "frame", "menu"})
     page_id = ids.page_id(fact.crawl, fact.url)
     keys = {"page_id": page_id, "crawl": UUID(fact.crawl), "url_id": url_id, "fetched_at": at}
     # the pairs go with their page: a late copy of the page must not add its own to the first one's
-    yield PAGES, {**own, **keys, "facts": list(fact.facts), PAIRS: pairs(page_id, fact.pairs)}
+    lists = {"facts": list(fact.facts), "frame": list(fact.frame), "menu": list(fact.menu)}
+    yield PAGES, {**own, **keys, **lists, PAIRS: pairs(page_id, fact.pairs)}
     yield URLS, {"url_id": url_id, "site": fact.site, "url": fact.url, "named_at": at}
 
 
@@ -211,8 +263,16 @@ _BY_TYPE: dict[type[Fact], Callable[[Any], Rows]] = {
     events.CrawlEnded: _ended,
     events.RequestEnded: _request,
     events.PageKept: _page_kept,
-    events.Suspended: _suspended,
-    events.Resumed: _suspended,
+    **dict.fromkeys(
+        (events.Suspended, events.Resumed, events.Blocked, events.Unblocked, events.Listed, events.Unlisted), _staff
+    ),
+    events.ProofRechecked: _rechecked,
+    events.SiteConfirmed: _confirmed,
+    events.StopRequested: _stop_requested,
+    events.StopDone: _stop_done,
+    events.StopConfirmed: _stop_confirmed,
+    events.SitePaused: _paused,
+    events.PagesListed: _pages_listed,
     events.UrlNamed: _named,
     events.PageFetched: _page,
 }

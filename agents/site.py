@@ -38,6 +38,9 @@ class Mailbox:
 
     async def _one(self, event: Any) -> None:
         message = self._message(event)
+        if message.type == mailbox.RESTORE and self._sites.whole(event.message.partition):
+            self.read[event.message.partition] = event.message.offset
+            return  # nothing was lost here, and the actor knows better than the database
         async with self._sites.lock(message.site):
             change = decide(self._sites.get(message.site), message, event.message.timestamp, self._policy)
             await self._sites.commit(change)

@@ -10,7 +10,7 @@ from agents.memory import Memory
 from agents.post import Post
 from crawler.rules.parts import applied, parsed
 from crawler.rules.site import Change, Site
-from models.ids import partition_of
+from models.ids import marker_of, partition_of
 from models.state import Head, head_key
 
 
@@ -53,6 +53,10 @@ class Sites:
             self._parsed.pop(site, None)  # a site at rest is read again when it is needed
         if waits:
             await asyncio.gather(*waits)
+
+    def whole(self, partition: int) -> bool:
+        """Whether this partition's memory is all there: begun empty on purpose, or put back (A03)."""
+        return self.get(marker_of(partition, self._partitions)).head.marker
 
     def forget(self) -> None:
         """A rebalance: what is parsed may be somebody else's now."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from agents.reader import Reader
 from agents.sites import Sites
-from crawler.fetch.client import Fetcher
+from agents.standstill import Standstill
+from crawler.fetch.doh import Carrier
 from crawler.rules import jobs
 from crawler.rules.jobs import Done, Idle, Send
 from crawler.rules.site import Policy
@@ -41,12 +42,15 @@ class Stepped:
 class Stepper:
     """Takes one step at a site."""
 
-    def __init__(self, sites: Sites, fetcher: Fetcher, reader: Reader, policy: Policy, worker: str) -> None:
+    def __init__(
+        self, sites: Sites, carrier: Carrier, reader: Reader, policy: Policy, worker: str, standstill: Standstill
+    ) -> None:
         self._sites = sites
-        self._fetcher = fetcher
+        self._carrier = carrier
         self._reader = reader
         self._policy = policy
         self._worker = worker
+        self._standstill = standstill
         self._flying: set[str] = set()
         self.on_slow_broker: Callable[[], None] = lambda: None
         """Called when the broker took longer than `STALE` for an intent: it was away, or we were."""
@@ -81,7 +85,7 @@ class Stepper:
                 if still_ours():
                     await self._sites.commit(jobs.unsent(self._sites.get(site), intent, time.time(), self._policy))
             return Stepped(None, 0.0)
-        response = await self._fetcher.fetch(plan.request)
+        response = await self._carrier.fetch(plan.request)
         ended = time.monotonic()
         return await self._absorb(site, plan, intent, response, ended)
 
@@ -92,10 +96,11 @@ class Stepper:
         if not fresh:
             self.on_slow_broker()
         alive = any(job.id == intent.job for job in head.jobs)
-        return fresh and alive and head.suspended is None and still_ours()
+        return fresh and alive and not head.stopped and still_ours()
 
     async def _absorb(self, site: str, plan: Send, intent: Intent, response: Response, ended: float) -> Stepped:
         read = await self._reader.read(plan, response)
+        await self._standstill.settled()  # the sites may be somebody else's by now, and this result an old one
         async with self._sites.lock(site):
             here = self._sites.get(site)
             absorbed = jobs.absorb(here, intent, plan.ask, response, read, self._policy)

@@ -18,7 +18,7 @@ from agents.dead_letters import DeadLetter
 from agents.projection import project
 from models.events import Fact, read_content, read_event
 
-READERS = {"site-events": read_event, "page-fetched": read_content}
+READERS = {"site-events": read_event, "page-fetched": read_content, "pages-listed": read_content}
 """The topics of the sink, and what reads their records."""
 
 BAD_RECORD = ("22", "23", "54", "P0")

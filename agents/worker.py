@@ -14,7 +14,6 @@ from typing import Any, cast
 
 import faust
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
 
 from agents.health import Health
 from agents.intake import Intake
@@ -26,8 +25,10 @@ from agents.reader import Reader
 from agents.runtime import build_app, raw_topic
 from agents.site import Mailbox
 from agents.sites import Sites
+from agents.standstill import STALL, Standstill
 from agents.step import Stepper
 from crawler.fetch.client import Fetcher
+from crawler.fetch.doh import Carrier, Doh
 from crawler.fetch.network import Network
 from crawler.rules.site import Policy
 from models import intake, topics
@@ -74,11 +75,13 @@ class Worker:
         self.memory = Memory(self.app, self._partitions, self._fail)
         post = Post(self.app, self._partitions)
         self.sites = Sites(self.memory, post, self._partitions)
-        self.fetcher = Fetcher(network)
+        self.carrier = Carrier(Fetcher(network), Doh(settings.dns_resolvers, network))
         self.reader = Reader(policy)
         name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
-        stepper = Stepper(self.sites, self.fetcher, self.reader, policy, name)
-        self.pump = Pump(stepper, settings.heartbeat_interval, self._caught_up)
+        # After a standstill a heartbeat must have been answered before anything is sent or written.
+        standstill = Standstill(max(STALL, 2 * settings.heartbeat_interval + 1.0))
+        stepper = Stepper(self.sites, self.carrier, self.reader, policy, name, standstill)
+        self.pump = Pump(stepper, standstill, self._may_run)
         # After an outage of the broker, suspensions that wait in the mailbox are heard before the next request (E25).
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
@@ -104,7 +107,7 @@ class Worker:
         """Finish the steps under way, hand the sites over, close everything."""
         await self.pump.close()
         await self.app.stop()
-        await self.fetcher.close()
+        await self.carrier.close()
         await self.reader.close()
 
     def assigned(self) -> None:
@@ -116,6 +119,8 @@ class Worker:
         self._behind = dict.fromkeys(owned, -1)
         self._spawn(self._find_ends(owned, self._generation))
         self.pump.start(self.sites.open(owned), self._delay)
+        if lost := sorted(number for number in owned if not self.sites.whole(number)):
+            log.warning("no memory in partitions %s: no request is made there until `licet restore` has run", lost)
         log.info("assigned %d of %d partitions", len(owned), self._partitions)
 
     def _owned(self) -> set[int]:
@@ -125,19 +130,24 @@ class Worker:
         """Where each mailbox ends now: a site waits until it has heard everything up to there (E25)."""
         while generation == self._generation:
             try:
-                ends = await mailbox_ends(self.app, owned)
-            except KafkaError as error:
-                log.warning("the ends of the mailboxes are not known yet (%s)", error)
+                async with asyncio.timeout(10.0):
+                    ends = await mailbox_ends(self.app, owned)
+            except Exception as error:  # noqa: BLE001 - without the ends nothing may be sent: ask until they come
+                log.warning("the ends of the mailboxes are not known yet: %r", error)
                 await asyncio.sleep(1.0)
                 continue
             if generation == self._generation:
                 self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
                 self._health.set_ready(True)
+                log.info("mailboxes to hear first: %s", self._behind or "none")
             return
 
-    def _caught_up(self, site: str) -> bool:
-        """Whether a site has heard all that was said before the assignment."""
+    def _may_run(self, site: str) -> bool:
+        """Whether a site has heard all that was said before the assignment, and its memory is its own (A03)."""
         partition = partition_of(site, self._partitions)
+        return self._caught_up(partition) and self.sites.whole(partition)
+
+    def _caught_up(self, partition: int) -> bool:
         end = self._behind.get(partition)
         if end is None:
             return True

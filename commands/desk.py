@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from sqlalchemy import Engine, Select
 from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 
 from commands.options import EXIT_CONFIGURATION, Sentence, settings_for
+from crawler.rules import sentences
 from crawler.rules.urls import UrlRefused, host_from_address, site_key
 from models.database import make_engine
 from models.settings import Settings
@@ -47,12 +48,13 @@ class Place:
     site: str
 
 
-def place_of(address: str) -> Place:
-    """What an address names, or a sentence that says what is wrong with it."""
+def place_of(address: str, *, staff: bool = False) -> Place:
+    """What an address names, or a sentence that says what is wrong with it. Staff may name a public suffix (E11)."""
     try:
-        host = host_from_address(address)
+        host = host_from_address(address, allow_public_suffix=staff)
     except UrlRefused as error:
-        raise Sentence(f"{address!r} is no address of a website: {error}", EXIT_CONFIGURATION) from None
+        said = f"{address!r} is no address of a website: {sentences.of(error.reason)}"
+        raise Sentence(said, EXIT_CONFIGURATION) from None
     return Place(host, site_key(host))
 
 
@@ -69,7 +71,7 @@ class Desk:
         event = str(uuid.uuid4())
         at = datetime.now(UTC).isoformat()
         envelope = {"id": event, "type": kind, "version": 1, "occurred_at": at, "producer": "licet", "data": data}
-        asyncio.run(_publish(self.settings, topic, orjson.dumps(envelope)))
+        asyncio.run(publish_all(self.settings, topic, [orjson.dumps(envelope)]))
         return event
 
     def rows(self, query: Select[Any]) -> list[Row]:
@@ -118,16 +120,23 @@ def desk(config: Path | None) -> Iterator[Desk]:
         engine.dispose()
 
 
-async def _publish(settings: Settings, topic: str, value: bytes) -> None:
+async def publish_all(settings: Settings, topic: str, values: Sequence[bytes]) -> None:
+    """Publish events in order; on a failure the sentence says how far it came."""
     servers = settings.require_kafka()
     # one record a batch: Tansu reports a wrong end of the topic after a larger one
     producer = AIOKafkaProducer(bootstrap_servers=servers, acks="all", max_batch_size=1)
+    sent = 0
     try:
         async with asyncio.timeout(BROKER):
             await producer.start()
-            await producer.send_and_wait(topic, value)
+        for value in values:
+            async with asyncio.timeout(BROKER):
+                await producer.send_and_wait(topic, value)
+            sent += 1
     except (KafkaError, TimeoutError) as error:
-        why = type(error).__name__
-        raise StackError(f"No broker takes events at {servers} ({why}): start a stack with `licet up`.") from None
+        why = f"{servers} ({type(error).__name__})"
+        if sent:
+            raise StackError(f"{sent} of {len(values)} events were taken by {why}; say the same again.") from None
+        raise StackError(f"No broker takes events at {why}: start a stack with `licet up`.") from None
     finally:
         await producer.stop()

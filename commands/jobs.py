@@ -5,6 +5,8 @@ Exit codes: 0 the wanted outcome, 1 another one, 2 a mistake in the command or t
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -18,6 +20,7 @@ from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row
 from commands.watching import ended, watch
 from crawler.rules import gate
+from crawler.rules.tokens import Issued
 from models import ids
 
 CHECK = 15.0
@@ -74,10 +77,12 @@ def token(config: Path | None, address: str, account: str | None, method: str | 
     with desk(config) as at:
         account = account_for(at, place, account)
         proof, found = _places(at, place, account, method)
+    expires = datetime.fromtimestamp(proof.expires, UTC)
     if as_json:
-        print_json({"site": place.site, "account": account, "token": proof, "places": found})
+        said = {"site": place.site, "account": account, "token": proof.token, "places": found}
+        print_json({**said, "expires": expires.isoformat()})
         return
-    click.echo(f"Token of {account} for {place.site}: {proof}")
+    click.echo(f"Token of {account} for {place.site}: {proof.token}, to be used before {expires:%Y-%m-%d}")
     for sentence in found.values():
         click.echo(f"  {sentence}")
 
@@ -112,6 +117,7 @@ def verify(config: Path | None, address: str, account: str | None, method: str, 
 @address_argument
 @account_option
 @click.option("--by", default="", help="Who asks; it stands in the audit row.")
+@click.option("--plan", default="", help="The account's plan (C02).")
 @click.option("--staff", is_flag=True, help="Staff start it: the same gate, without the daily cap (needs --by).")
 @click.option("--timeout", type=click.FloatRange(min=1), default=CRAWL, help="Seconds to watch it.")
 @as_json
@@ -124,7 +130,7 @@ def crawl(config: Path | None, /, address: str, account: str | None, *, as_json:
         raise click.UsageError("--staff needs --by: who starts it stands in the audit row.")
     with desk(config) as at:
         account = account_for(at, place, account)
-        said = {"account": account, "address": address, "by": options["by"]}
+        said = {"account": account, "address": address, "by": options["by"], "plan": options["plan"]}
         topic, kind = ("operator-commands", "start-crawl") if options["staff"] else ("crawl-requested",) * 2
         job = UUID(ids.job_id("crawl", at.say(topic, kind, **said)))
         row = watch(at, place.host, job, ANSWER, options["timeout"])
@@ -161,11 +167,11 @@ def account_for(at: Desk, place: Place, account: str | None) -> str:
     raise Sentence(f"{place.site} is saved by several: say which with --account ({', '.join(found)}).")
 
 
-def _places(at: Desk, place: Place, account: str, method: str | None) -> tuple[str, dict[str, str]]:
+def _places(at: Desk, place: Place, account: str, method: str | None) -> tuple[Issued, dict[str, str]]:
     """The token, and where it goes, of one method or of all that the bot knows."""
     profile = bots.load(at.settings.bot)
-    proof = proofs.proof_token(at.settings.token_key(), profile, account, place.site)
-    found = proofs.places(profile, proof, place.site)
+    proof = proofs.proof_token(at.settings.token_key(), profile, account, place, time.time())
+    found = proofs.places(profile, proof.token, place)
     if method is None and found:
         return proof, found
     if method not in found:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 from uuid import UUID
 
 from sqlalchemy import Select, func, select
 
+from crawler.rules import gate
+from models.events import Refusal
 from models.tables import (
     AddressCheck,
     Base,
+    Confirmation,
     Crawl,
     Fetch,
+    Listing,
     Page,
     Pair,
     Settings,
+    StopRequest,
     Suspension,
     Url,
     Verification,
@@ -85,7 +91,7 @@ def crawls_of(site: str, most: int = 20) -> Select[Any]:
 
 def progress(job: UUID) -> Select[Any]:
     """How far a crawl is: pages stored, requests recorded, the newest request's end."""
-    pages = select(func.count()).where(Page.crawl == job).scalar_subquery()
+    pages = select(func.count()).where(Page.crawl == job, Page.pairs_only.is_(False)).scalar_subquery()
     return select(
         pages.label("pages"),
         func.count().filter(Fetch.sent).label("requests"),
@@ -105,13 +111,54 @@ def newest_crawl_with_pages(site: str) -> Select[Any]:
 
 
 def pages_of(job: UUID) -> Select[Any]:
-    """The pages of a crawl, in the order in which they were read, with the number of their pairs."""
+    """The pages that a crawl kept, in the order in which they were read, with the number of their pairs (E18)."""
     pairs = select(func.count()).where(Pair.page_id == Page.page_id).scalar_subquery()
     query = whole(Page).add_columns(pairs.label("pairs"), func.length(Page.text).label("characters"))
-    return query.where(Page.crawl == job).order_by(Page.fetched_at, Page.url)
+    return query.where(Page.crawl == job, Page.pairs_only.is_(False)).order_by(Page.fetched_at, Page.url)
 
 
 def pairs_of(job: UUID) -> Select[Any]:
     """The question-answer pairs of a crawl (E28)."""
     query = whole(Pair, "page_id", "position").add_columns(Page.url).join(Page, Page.page_id == Pair.page_id)
     return query.where(Page.crawl == job).order_by(Page.fetched_at, Page.url, Pair.position)
+
+
+def verification_fact(*facts: str) -> Select[Any]:
+    """A proof that was attested, withdrawn or refused, by the fact's id."""
+    return whole(Verification).where(Verification.id.in_(facts))
+
+
+def verification_facts(facts: Sequence[str]) -> Select[Any]:
+    """Which of these facts are recorded."""
+    return select(Verification.id).where(Verification.id.in_(facts))
+
+
+def confirmation(fact: str) -> Select[Any]:
+    """A customer's word, by the fact's id (C01)."""
+    return whole(Confirmation).where(Confirmation.id == fact)
+
+
+def decision(job: UUID) -> Select[Any]:
+    """What the gate said to a request."""
+    return whole(Crawl).where(Crawl.crawl == job, Crawl.decided_at.is_not(None))
+
+
+def sentence(refusal: str) -> str:
+    """The gate's refusal in words."""
+    return gate.SENTENCES.get(cast("Refusal", refusal), f"Refused: {refusal}.")
+
+
+def listing(job: UUID) -> Select[Any]:
+    """The pages that a listing found (E22)."""
+    return whole(Listing).where(Listing.job == job)
+
+
+def stop(name: str) -> Select[Any]:
+    """A stop request by its name (E25, W13)."""
+    return whole(StopRequest).where(StopRequest.stop_request == name)
+
+
+def stops(*, open_only: bool) -> Select[Any]:
+    """Stop requests, the most urgent first."""
+    query = whole(StopRequest).order_by(StopRequest.due_at, StopRequest.stop_request)
+    return query.where(StopRequest.done_at.is_(None) | StopRequest.confirmed_at.is_(None)) if open_only else query

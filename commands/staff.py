@@ -25,7 +25,7 @@ reason_option = click.option("--reason", required=True, help="Why; it is recorde
 @in_one_sentence
 def suspend(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
     """Stop everything at a site before its next request, and refuse what is asked for it."""
-    _order(config, address, "suspend-site", "suspended", by, reason, as_json)
+    order(config, address, "suspend-site", "suspended", as_json, by=by, reason=reason)
 
 
 @click.command()
@@ -37,14 +37,21 @@ def suspend(config: Path | None, address: str, by: str, reason: str, *, as_json:
 @in_one_sentence
 def resume(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
     """End the suspension of a site. What it stopped has ended and starts again only when asked."""
-    _order(config, address, "resume-site", "resumed", by, reason, as_json)
+    order(config, address, "resume-site", "resumed", as_json, by=by, reason=reason)
 
 
-def _order(config: Path | None, address: str, kind: str, fact: str, by: str, reason: str, as_json: bool) -> None:
+def order(
+    config: Path | None,
+    address: str,
+    kind: str,
+    fact: str,
+    as_json: bool,
+    **said: str,
+) -> None:
     """Say it, and wait until it holds."""
-    place = place_of(address)
+    place = place_of(address, staff=True)
     with desk(config) as at:
-        event = at.say("operator-commands", kind, address=address, by=by, reason=reason)
+        event = at.say("operator-commands", kind, address=address, **said)
         wanted = ids.event_id(fact, event)
         row = at.wait(lambda: at.row(lookups.suspension(wanted)), lambda: f"Telling {place.site} ...")
     if as_json:

@@ -11,6 +11,8 @@ from commands import lookups
 from commands.desk import Desk, Place, desk, place_of
 from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row, print_rows
+from crawler.reading.site import SiteText
+from models.reading import Reading
 
 
 @click.command()
@@ -51,7 +53,8 @@ def _show_site(at: Desk, place: Place, as_json: bool) -> None:
     }
     if not any(found.values()):
         raise Sentence(f"Nothing is known of {place.site}. `licet save {place.host} --account NAME` begins with it.")
-    suspended = bool(found["suspensions"]) and found["suspensions"][0]["kind"] == "suspended"
+    newest = (row["kind"] for row in found["suspensions"] if row["kind"] in ("suspended", "resumed"))
+    suspended = next(newest, "") == "suspended"
     if as_json:
         print_json({"site": place.site, "suspended": suspended, **found})
         return
@@ -94,6 +97,34 @@ def pages(config: Path | None, address: str, job: UUID | None, *, text: bool, as
         click.echo(f"\nQ: {pair['question']}\nA: {pair['answer']}\n   ({pair['url']}, {pair['source']})")
 
 
+@click.command()
+@click.argument("address", metavar="HOST")
+@click.option("--crawl", "job", type=click.UUID, help="Of this crawl.  [default: the newest with pages]")
+@as_json
+@click.pass_obj
+@in_one_sentence
+def text(config: Path | None, address: str, job: UUID | None, *, as_json: bool) -> None:
+    """The text an assistant answers from: each page without the template, and one page of facts that all share."""
+    place = place_of(address)
+    with desk(config) as at:
+        newest = at.row(lookups.newest_crawl_with_pages(place.site)) if job is None else {"crawl": job}
+        rows = [] if newest is None else at.rows(lookups.pages_of(newest["crawl"]))
+    if not rows:
+        raise Sentence(f"No page of {place.site} is held. `licet crawl {place.host}` reads the site.")
+    site = SiteText()
+    for row in rows:
+        reading = Reading(markdown=row["text"], frame=tuple(row["frame"]), menu=tuple(row["menu"]))
+        site.put(row["url"], reading)
+    template = site.repeated()
+    if as_json:
+        kept = [{"url": row["url"], "text": site.page(row["url"], template)} for row in rows]
+        print_json({"site": place.site, "crawl": rows[0]["crawl"], "pages": kept, "facts": site.facts(template)})
+        return
+    for row in rows:
+        click.echo(f"===== {row['url']}\n{site.page(row['url'], template)}\n")
+    click.echo(f"===== {place.site}: what its pages share\n{site.facts(template)}")
+
+
 def _uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
@@ -101,4 +132,4 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-COMMANDS = (show, pages)
+COMMANDS = (show, pages, text)

@@ -92,7 +92,7 @@ class Demo:
         check = await self._wait("SELECT status FROM address_checks WHERE job = :job", ids.job_id("check", event))
         self._console.print(f"1. [bold]{self._host}[/bold] is saved; one HEAD says {check['status']}.")
         key = Path(self._file.token_key_file).read_bytes()
-        proof = token(key, self._profile.name, ACCOUNT, site_key(self._host))
+        proof = token(key, self._profile.name, ACCOUNT, site_key(self._host), time.time())
         self._site.place_token(proof)
         event = await self._say("verification-requested", address=self._host, method="token_file")
         found = await self._wait(
@@ -173,8 +173,8 @@ class Demo:
         assert stored is not None
         audit = {name: row[name] for name in AUDIT}
         summary = Summary(
-            self._host, row["terminal_kind"], stored["pages"], stored["pairs"], seconds, log.requests_by_kind(entries),
-            log.smallest_gap(entries), self._profile.pace.crawl.delay, audit,
+            self._host, row["terminal_kind"], stored["pages"], stored["pairs"], seconds,
+            log.requests_by_kind(entries), log.smallest_gap(entries), self._profile.pace.crawl.delay, audit,
         )  # fmt: skip
         show(summary, self._console)
         self._engine.dispose()

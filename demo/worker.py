@@ -18,10 +18,13 @@ from models.settings import load
 
 
 def network_from(path: Path) -> Network:
-    """The network that a demo or a test wrote down: `{"routes": {host: [address, port]}, "ca": path}`."""
+    """The network that a demo or a test wrote down: `{"routes": {host: [address, port]}, "ca": path}`.
+
+    `resolvers`, if there are any, are DNS-over-HTTPS URLs on loopback.
+    """
     said = json.loads(path.read_text())
     routes = {host: (address, port) for host, (address, port) in said["routes"].items()}
-    return Network(routes=routes, ca=Path(said["ca"]))
+    return Network(routes=routes, ca=Path(said["ca"]), resolvers=tuple(said.get("resolvers", ())))
 
 
 def main() -> int:

@@ -15,11 +15,24 @@ from pydantic import Field, TypeAdapter
 from models import ids
 from models.wire import Model
 
-ProofMethod = Literal["dns", "token_file", "homepage_meta", "homepage_text", "attestation"]
+ProofMethod = Literal[
+    "dns", "token_file", "homepage_meta", "homepage_text", "start_page_meta", "start_page_header", "attestation"
+]
 
 Requester = Literal["customer", "schedule", "staff"]
 
-Refusal = Literal["unverified", "suspended", "cap", "running", "scope", "address"]
+Refusal = Literal[
+    "unverified",
+    "unconfirmed",
+    "unlisted",
+    "by_hand",
+    "suspended",
+    "blocked",
+    "cap",
+    "running",
+    "scope",
+    "no_listing",
+]
 """Why the gate refused a job; docs/gate.md has a sentence for each."""
 
 CrawlEnd = Literal["completed", "completed_partial", "refused_robots", "suspended", "failed", "aborted_deadline"]
@@ -73,6 +86,10 @@ class Verified(Fact):
     weaker: bool
     by: str | None = None
     kept_at: str | None = None
+    path: str = ""
+    """All that the proof covers (C04); empty: the site."""
+    token: str = ""
+    """The token that was found; public as the record or page that shows it, and needed to look again (C06)."""
 
 
 class VerificationFailed(Fact):
@@ -85,6 +102,30 @@ class VerificationFailed(Fact):
     method: str
     result: Literal["absent", "undetermined", "refused"]
     reason: str
+    cause: str = ""
+    """One word of a closed list (docs/authority.md); `reason` is the sentence for it."""
+
+
+class ProofRechecked(Fact):
+    """The proof on file was looked for again at the start of a crawl (C06). Absent: it is no longer on file."""
+
+    type: Literal["proof-rechecked"] = "proof-rechecked"
+    crawl: str
+    account: str
+    host: str
+    method: ProofMethod
+    result: Literal["found", "absent", "undetermined"]
+    reason: str
+    page_limit: int
+    """Pages that this crawl may keep, as it follows from the result."""
+
+
+class SiteConfirmed(Fact):
+    """A customer confirmed that they own the site or may index it (C01)."""
+
+    type: Literal["site-confirmed"] = "site-confirmed"
+    account: str
+    by: str
 
 
 class VerificationWithdrawn(Fact):
@@ -112,6 +153,12 @@ class CrawlDecided(Fact):
     proof: ProofMethod | None = None
     verified_at: float | None = None
     bot: str
+    kind: Literal["crawl", "listing"] = "crawl"
+    plan: str = ""
+    page_limit: int | None = None
+    """Pages that this crawl may keep (C02)."""
+    confirmed_by: str | None = None
+    confirmed_at: float | None = None
 
 
 class RobotsDecided(Fact):
@@ -192,6 +239,74 @@ class Resumed(Fact):
     reason: str
 
 
+class Blocked(Fact):
+    """Staff put the site on the blocklist (W13)."""
+
+    type: Literal["blocked"] = "blocked"
+    by: str
+    reason: str
+
+
+class Unblocked(Fact):
+    """Staff took the site off the blocklist (W13)."""
+
+    type: Literal["unblocked"] = "unblocked"
+    by: str
+    reason: str
+
+
+class Listed(Fact):
+    """Staff put the site on the operator's list (W01)."""
+
+    type: Literal["listed"] = "listed"
+    by: str
+    reason: str
+
+
+class Unlisted(Fact):
+    """Staff took the site off the operator's list (W01)."""
+
+    type: Literal["unlisted"] = "unlisted"
+    by: str
+    reason: str
+
+
+class StopRequested(Fact):
+    """A stop request from outside was recorded (E25, W13)."""
+
+    type: Literal["stop-requested"] = "stop-requested"
+    stop_request: str
+    received_at: float
+    due_at: float
+    from_whom: str
+    channel: str
+    by: str
+
+
+class StopDone(Fact):
+    """The site was suspended or blocked as a stop request asked (E25, W13)."""
+
+    type: Literal["stop-done"] = "stop-done"
+    stop_request: str
+    by: str
+
+
+class StopConfirmed(Fact):
+    """Whoever asked was told that it is done (W13)."""
+
+    type: Literal["stop-confirmed"] = "stop-confirmed"
+    stop_request: str
+    by: str
+
+
+class SitePaused(Fact):
+    """The site's refusals paused it (W06, C10): a fact, so that the pause outlives the broker's data (A03)."""
+
+    type: Literal["site-paused"] = "site-paused"
+    until: float
+    strikes: int
+
+
 SiteEvent = Annotated[
     AddressChecked
     | SettingsSaved
@@ -204,7 +319,17 @@ SiteEvent = Annotated[
     | PageKept
     | CrawlEnded
     | Suspended
-    | Resumed,
+    | Resumed
+    | ProofRechecked
+    | SiteConfirmed
+    | Blocked
+    | Unblocked
+    | Listed
+    | Unlisted
+    | StopRequested
+    | StopDone
+    | StopConfirmed
+    | SitePaused,
     Field(discriminator="type"),
 ]
 
@@ -222,12 +347,39 @@ class PageFetched(Fact):
     text_cut: bool = False
     pairs: tuple[dict[str, str], ...]
     facts: tuple[dict[str, Any], ...]
+    frame: tuple[str, ...] = ()
+    """Visible lines around the text that may hold facts (footer, hours); the site's text keeps each once."""
+    menu: tuple[str, ...] = ()
+    """Lines that are links alone; the site's text leaves them out."""
     signals: dict[str, str] = Field(default_factory=dict)
     noindex: bool = False
     etag: str | None = None
     last_modified: str | None = None
     sha256: str
     encoding: str = ""
+    pairs_only: bool = False
+    """Read for its pairs alone: it has no text here and takes no place among the kept (E18)."""
+
+
+class ListedPage(Model):
+    """One page of a listing; `title` where it is known."""
+
+    url: str
+    title: str = ""
+
+
+class PagesListed(Fact):
+    """The answer to a request for a site's pages: what a customer can choose a scope from (E22)."""
+
+    type: Literal["pages-listed"] = "pages-listed"
+    job: str
+    account: str
+    host: str
+    end: str
+    reason: str
+    pages: tuple[ListedPage, ...]
+    cut: bool = False
+    """There were more than fit into one event."""
 
 
 class UrlNamed(Fact):
@@ -237,20 +389,23 @@ class UrlNamed(Fact):
     url: str
 
 
-Content = Annotated[PageFetched | UrlNamed, Field(discriminator="type")]
+Content = Annotated[PageFetched | PagesListed | UrlNamed, Field(discriminator="type")]
 
 _site_event: TypeAdapter[SiteEvent] = TypeAdapter(SiteEvent)
 _content: TypeAdapter[Content] = TypeAdapter(Content)
 
 
 def read_event(raw: bytes) -> SiteEvent:
-    """A fact of `site-events`. Raises pydantic's ValidationError when it is none."""
-    return _site_event.validate_json(raw)
+    """A fact of `site-events`. Raises pydantic's ValidationError when it is none.
+
+    Fields that a newer version added are ignored: during an upgrade old and new programs read one log (F36).
+    """
+    return _site_event.validate_json(raw, extra="ignore")
 
 
 def read_content(raw: bytes) -> Content:
-    """A record of `page-fetched`. Raises pydantic's ValidationError when it is none."""
-    return _content.validate_json(raw)
+    """A record of `page-fetched` or `pages-listed`. Raises pydantic's ValidationError when it is none."""
+    return _content.validate_json(raw, extra="ignore")
 
 
 def dump(fact: Fact) -> bytes:

@@ -7,8 +7,10 @@ an event that is kept for years names a page without showing its address.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import uuid
 from datetime import date
+from functools import cache
 
 NAMESPACE = uuid.UUID("6f1c0c52-5a0c-5f0e-9b57-8c1f3c6f6a1d")
 
@@ -42,3 +44,10 @@ def partition_of(site: str, partitions: int) -> int:
     """The mailbox partition of a site. Ours alone, so no client library's hash matters."""
     digest = hashlib.blake2b(site.encode(), digest_size=8).digest()
     return int.from_bytes(digest) % partitions
+
+
+@cache
+def marker_of(partition: int, partitions: int) -> str:
+    """The name under which a partition's memory says that it is whole (A03); no customer's site can have it."""
+    names = (f"memory-{number}.invalid" for number in itertools.count())
+    return next(name for name in names if partition_of(name, partitions) == partition)

@@ -15,6 +15,9 @@ from pydantic import Field, StringConstraints, ValidationError
 
 from models.wire import Said, Unreadable, read_json
 
+When = Annotated[float, Field(ge=0, le=32_503_680_000)]
+"""Seconds since the epoch, up to the year 3000."""
+
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 """An account, a person, a place where a paper is kept: 1-200 characters."""
 Address = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
@@ -42,6 +45,14 @@ class AddressSaved(Said):
     schedule: bool = True
 
 
+class SiteConfirmed(Said):
+    """A customer confirms that they own the site or may index it: who, mandatory; when is the broker's time (C01)."""
+
+    account: Name
+    address: Address
+    by: Name
+
+
 class VerificationRequested(Said):
     """A customer asks that a proof be looked for (E08-E10)."""
 
@@ -57,6 +68,16 @@ class CrawlRequested(Said):
     address: Address
     requester: Literal["customer", "schedule"] = "customer"
     by: str = Field(default="", max_length=200)
+    plan: str = Field(default="", max_length=50)
+    """The account's plan (C02). One that is not known, or none, counts as the narrowest."""
+
+
+class ListingRequested(Said):
+    """A customer asks which pages a site has (E05, E16)."""
+
+    account: Name
+    address: Address
+    by: str = Field(default="", max_length=200)
 
 
 class StartCrawl(Said):
@@ -65,22 +86,65 @@ class StartCrawl(Said):
     account: Name
     address: Address
     by: Name
+    plan: str = Field(default="", max_length=50)
 
 
-class SuspendSite(Said):
+class _ByStaff(Said):
+    """A site, and who of the staff decided what about it, and why."""
+
+    address: Address
+    by: Name
+    reason: Name
+
+
+class SuspendSite(_ByStaff):
     """Staff suspend a site: running jobs stop before their next request, new ones are refused (E25)."""
 
-    address: Address
-    by: Name
-    reason: Name
+    stop_request: str = Field(default="", max_length=100)
+    """The stop request from outside that this answers, if one does."""
 
 
-class ResumeSite(Said):
+class ResumeSite(_ByStaff):
     """Staff end a suspension (E25)."""
 
+
+class BlockSite(_ByStaff):
+    """Staff put a site on the blocklist: effective at once, whatever is or will be on file for it (W13)."""
+
+    stop_request: str = Field(default="", max_length=100)
+
+
+class UnblockSite(_ByStaff):
+    """Staff take a site off the blocklist (W13)."""
+
+
+class ListSite(_ByStaff):
+    """Staff put a site on the operator's list of sites that may be read (W01)."""
+
+
+class UnlistSite(_ByStaff):
+    """Staff take a site off the operator's list; what runs ends (W01)."""
+
+
+class RecordStop(Said):
+    """A stop request came from outside, by mail say: received when, from whom, due when (E25, W13)."""
+
     address: Address
     by: Name
-    reason: Name
+    stop_request: Name
+    """Its name, unique in the deployment."""
+    received_at: When
+    due_at: When
+    from_whom: Name
+    channel: Name = "mail"
+
+
+class ConfirmStop(Said):
+    """Whoever asked us to stop was told that it is done (W13)."""
+
+    address: Address
+    by: Name
+    stop_request: Name
 
 
 class AttestSite(Said):
@@ -102,19 +166,28 @@ class WithdrawVerification(Said):
 
 
 type_of_topic: dict[str, dict[str, type[Said]]] = {
-    "address-saved": {"address-saved": AddressSaved},
+    "address-saved": {"address-saved": AddressSaved, "site-confirmed": SiteConfirmed},
     "verification-requested": {"verification-requested": VerificationRequested},
     "crawl-requested": {"crawl-requested": CrawlRequested},
+    "listing-requested": {"listing-requested": ListingRequested},
     "operator-commands": {
         "start-crawl": StartCrawl,
         "suspend-site": SuspendSite,
         "resume-site": ResumeSite,
         "attest-site": AttestSite,
         "withdraw-verification": WithdrawVerification,
+        "block-site": BlockSite,
+        "unblock-site": UnblockSite,
+        "list-site": ListSite,
+        "unlist-site": UnlistSite,
+        "record-stop": RecordStop,
+        "confirm-stop": ConfirmStop,
     },
 }
 """Topic -> event type -> schema of its data. Who may say what follows the topic."""
 
+STAFF_TOPIC = "operator-commands"
+"""Whoever may write here is staff; nobody else is, whatever an event says of itself."""
 SUPPORTED_VERSION = 1
 
 

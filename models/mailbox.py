@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from models import intake
+from models.state import Account, Suspension
 from models.wire import Model, Said, Unreadable, read_json
 
 Type = Literal[
@@ -21,11 +22,48 @@ Type = Literal[
     "resume-site",
     "attest-site",
     "withdraw-verification",
+    "site-confirmed",
+    "listing-requested",
+    "block-site",
+    "unblock-site",
+    "list-site",
+    "unlist-site",
+    "record-stop",
+    "confirm-stop",
+    "restore-site",
 ]
+
+RESTORE = "restore-site"
+"""Puts a site's memory back (A03). Sent from the database by staff's `licet restore`; no intake topic carries it."""
+
+
+class OpenCrawl(Said):
+    """A crawl or listing that the database has as running, and how far it came."""
+
+    crawl: str
+    pages: int = 0
+    pairs: int = 0
+    requests: dict[str, int] = Field(default_factory=dict)
+
+
+class RestoreSite(Said):
+    """What the database knows of a site. `marker`: everything of this partition has been said before."""
+
+    marker: bool = False
+    accounts: dict[str, Account] = Field(default_factory=dict)
+    suspended: Suspension | None = None
+    blocked: Suspension | None = None
+    listed: Suspension | None = None
+    starts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    pause_until: float = 0.0
+    strikes: int = 0
+    open: tuple[OpenCrawl, ...] = ()
+    """What was running when the memory was lost; it ends here, once (A04)."""
+
 
 SCHEMAS: dict[str, type[Said]] = {
     name: schema for types in intake.type_of_topic.values() for name, schema in types.items()
-}
+} | {RESTORE: RestoreSite}
 
 
 class Origin(Model):

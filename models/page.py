@@ -16,8 +16,6 @@ class PageRead:
     nofollow: bool = False
     signals: dict[str, str] = field(default_factory=dict)
     sha256: str = ""
-    fingerprint: str = ""
-    thin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +24,14 @@ class SitemapRead:
 
     pages: tuple[tuple[str, float | None], ...] = ()
     sitemaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MarksRead:
+    """What may prove on a page: contents of the metas of one name in its head, and its whole visible lines (E10)."""
+
+    metas: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class Gate(Section):
     listing: MayBeSwitchedOff  # whether the bot's policy knows page listings
     customer_starts_per_day: Annotated[int | None, Change.LOWER]  # E21: per site and UTC day
     recheck_proof: bool  # C06: at every start; E13: never
+    stop_due: Literal["business_day", "hours_24"]  # E25, W13: when a stop request from outside is due
 
 
 class DnsProof(Section):

@@ -14,6 +14,7 @@ import os
 import re
 import stat
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -83,6 +84,19 @@ def _secret_file(path: Path) -> Path:
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+def _resolver(value: str) -> str:
+    """An https URL of a resolver (RFC 8484)."""
+    if not re.fullmatch(r"https://[A-Za-z0-9.-]+(:[0-9]{1,5})?/[!-~]*", value):
+        raise ValueError("URLs of the form https://resolver.example/dns-query, separated by commas")
+    return value
+
+
+Resolvers = Annotated[
+    tuple[Annotated[str, AfterValidator(_resolver)], ...], BeforeValidator(_listed), Field(min_length=2)
+]
+Holidays = Annotated[tuple[date, ...], BeforeValidator(_listed)]
 Addresses = Annotated[
     tuple[Annotated[str, AfterValidator(_address)], ...], BeforeValidator(_listed), Field(min_length=1)
 ]
@@ -113,6 +127,11 @@ class Settings(BaseModel):
     token_key_file: Annotated[Path, AfterValidator(_secret_file)] | None = Field(
         None, description="A file of 32 bytes or more, the secret behind proof tokens; closed to others."
     )
+    dns_resolvers: Resolvers = Field(
+        ("https://cloudflare-dns.com/dns-query", "https://dns.google/dns-query"),
+        description="DNS-over-HTTPS resolvers that proofs in the DNS are asked of; two operators or more.",
+    )
+    holidays: Holidays = Field((), description="Days (YYYY-MM-DD) that are no business days, beside weekends.")
     metrics_host: str = Field("127.0.0.1", min_length=1, description="Where /metrics and /ready listen.")
     metrics_port: Port = Field(9464, description="The port of /metrics and /ready, one for each process.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="How much is logged.")

@@ -13,6 +13,9 @@ from pydantic import Field
 from models.events import ProofMethod, Requester
 from models.wire import Model
 
+PAIRS_ONLY = "page_for_pairs"
+"""Under this name a job counts its requests for pages that are read for their pairs alone (E18)."""
+
 
 class Proof(Model):
     """What was proved, when and how; kept until staff withdraw it (E13)."""
@@ -23,6 +26,17 @@ class Proof(Model):
     weaker: bool = False
     by: str | None = None
     kept_at: str | None = None
+    path: str = ""
+    """The proof covers nothing but this path and what is under it (C04); empty: the whole site."""
+    token: str = ""
+    """The token that was found: a check at a later start looks for the same one (C06)."""
+
+
+class Confirmation(Model):
+    """The customer's word that they own the site or may index it: who and when (C01)."""
+
+    at: float
+    by: str
 
 
 class Account(Model):
@@ -34,10 +48,15 @@ class Account(Model):
     scope: tuple[str, ...] | None = None
     schedule: bool = True
     proof: Proof | None = None
+    confirmed: Confirmation | None = None
+    saved_at: float = 0.0
+    """When the settings were last saved; the newer ones hold when memory is put back (A03)."""
+    lost_at: float = 0.0
+    """When a proof was last withdrawn or found absent; an older one cannot be put back (A03)."""
 
 
 class Suspension(Model):
-    """Staff said stop (E25)."""
+    """Staff said so, when, who and why: stop (E25, W13); or the site is on the operator's list (W01)."""
 
     at: float
     by: str
@@ -75,13 +94,23 @@ class Ask(Model):
     """Its place in the frontier; None for robots.txt, sitemaps and proof reads."""
     attempt: int = 1
     hops: int = 0
+    pairs_only: bool = False
+    """Read for its question-answer pairs alone (E18)."""
+
+
+class Limits(Model):
+    """The ceilings of one job (E18, C02): pages kept, requests for pages, pages that are read for pairs alone."""
+
+    pages: int
+    page_requests: int
+    pairs_requests: int = 0
 
 
 class Job(Model):
-    """A crawl, a verification or an address check, as far as it has come."""
+    """A crawl, a listing, a verification or an address check, as far as it has come."""
 
     id: str
-    kind: Literal["crawl", "verification", "check"]
+    kind: Literal["crawl", "listing", "verification", "check"]
     account: str
     requester: Requester = "customer"
     host: str
@@ -98,12 +127,23 @@ class Job(Model):
     sitemaps: tuple[str, ...] = ()
     """Sitemaps that wait to be read."""
     sitemaps_seen: tuple[str, ...] = ()
+    sitemap_found: bool = False
+    """A sitemap named pages; what follows for links is the profile's to say (W07)."""
     chunks: int = 0
     found: int = 0
     done: str = ""
     """Which frontier entries have their outcome: a bitmap in hex, entry 0 the lowest bit."""
     pages: int = 0
     pairs: int = 0
+    limits: Limits | None = None
+    """What this job may ask for and keep, decided at the gate; None: the profile's own budget."""
+    plan: str = ""
+    hand_listed: bool = False
+    """The customer's list of pages is all that is read, as it stood at the start (E22)."""
+    recheck: bool = False
+    """The proof on file is still to be looked at again before the first page (C06)."""
+    under: str = ""
+    """Only this path and what is under it is read (C04)."""
     switched: bool = False
     """The authority was moved to the www twin once, at the start."""
 
@@ -115,6 +155,12 @@ class Head(Model):
     partition: int
     accounts: dict[str, Account] = Field(default_factory=dict)
     suspended: Suspension | None = None
+    blocked: Suspension | None = None
+    """On the blocklist (W13)."""
+    listed: Suspension | None = None
+    """On the operator's list (W01)."""
+    marker: bool = False
+    """Not a site: the memory of this partition is whole (A03)."""
     jobs: tuple[Job, ...] = ()
     intents: tuple[Intent, ...] = ()
     starts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -129,6 +175,11 @@ class Head(Model):
     slow: int = 0
     """How often the gap was doubled (C10)."""
 
+    @property
+    def stopped(self) -> bool:
+        """Whether staff said that nothing is to be asked of this site: suspended (E25) or blocked (W13)."""
+        return self.suspended is not None or self.blocked is not None
+
 
 class Entry(Model):
     """One URL of a frontier. Lower `rank` is asked for first."""
@@ -138,6 +189,12 @@ class Entry(Model):
     depth: int = 0
     hops: int = 0
     """Redirect hops that led here."""
+    wave: int = 0
+    """1: linked from a page of the sitemap, but missing from it (W07)."""
+    title: str = ""
+    """What a link or the page itself calls it; for a listing."""
+    pairs_only: bool = False
+    """Linked from a hand-listed page: read for its pairs alone (E18)."""
 
 
 class Chunk(Model):
@@ -161,6 +218,11 @@ def head_key(site: str) -> str:
 def seen_key(site: str) -> str:
     """The table key of the messages that a site has seen."""
     return f"{site}|s"
+
+
+def cache_key(site: str) -> str:
+    """The table key of the robots.txt that outlives its crawl (W03)."""
+    return f"{site}|c"
 
 
 def robots_key(site: str, job: str) -> str:

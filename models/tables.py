@@ -24,6 +24,7 @@ from sqlalchemy import (
     String,
     Text,
     Uuid,
+    false,
     func,
     text,
 )
@@ -96,7 +97,7 @@ class Verification(Inserted, Base):
 
     __tablename__ = "verifications"
     __table_args__ = (
-        CheckConstraint("kind IN ('verified', 'failed', 'withdrawn')", name="kind"),
+        CheckConstraint("kind IN ('verified', 'failed', 'withdrawn', 'rechecked')", name="kind"),
         # E11, F50: an attestation without who or where is none
         CheckConstraint(
             "kind <> 'verified' OR method <> 'attestation' OR"
@@ -118,6 +119,9 @@ class Verification(Inserted, Base):
     kept_at: Mapped[str | None]
     result: Mapped[str | None]
     reason: Mapped[str | None]
+    cause: Mapped[str | None]
+    path: Mapped[str | None]
+    token: Mapped[str | None]
     at: Mapped[datetime]
 
 
@@ -145,6 +149,11 @@ class Crawl(Inserted, Base):
     proof: Mapped[str | None]
     verified_at: Mapped[datetime | None]
     bot: Mapped[str | None]
+    kind: Mapped[str | None]
+    plan: Mapped[str | None]
+    page_limit: Mapped[int | None]
+    confirmed_by: Mapped[str | None]
+    confirmed_at: Mapped[datetime | None]
     robots_at: Mapped[datetime | None]
     robots: Mapped[str | None]
     robots_reason: Mapped[str | None]
@@ -221,11 +230,16 @@ class AddressCheck(Inserted, Base):
 
 
 class Suspension(Inserted, Base):
-    """Staff suspended or resumed a site; the newest row says which holds (E25)."""
+    """What staff decided about a site: suspended (E25), blocked (W13), listed (W01), or no longer.
+
+    Of each pair of kinds the newest row says which holds.
+    """
 
     __tablename__ = "suspensions"
     __table_args__ = (
-        CheckConstraint("kind IN ('suspended', 'resumed')", name="kind"),
+        CheckConstraint(
+            "kind IN ('suspended', 'resumed', 'blocked', 'unblocked', 'listed', 'unlisted')", name="kind"
+        ),
         Index(None, "site", "at"),
     )
 
@@ -235,6 +249,68 @@ class Suspension(Inserted, Base):
     by: Mapped[str]
     reason: Mapped[str]
     at: Mapped[datetime]
+
+
+class Confirmation(Inserted, Base):
+    """A customer's word that they own the site or may index it (C01)."""
+
+    __tablename__ = "confirmations"
+    __table_args__ = (Index(None, "site", "account", "at"),)
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    site: Mapped[str]
+    account: Mapped[str]
+    by: Mapped[str]
+    at: Mapped[datetime]
+
+
+class StopRequest(Inserted, Base):
+    """A stop request from outside, from three facts in any order: recorded, done, confirmed (E25, W13)."""
+
+    __tablename__ = "stop_requests"
+    __table_args__ = (Index(None, "site"), Index(None, "due_at"))
+
+    stop_request: Mapped[str] = mapped_column(primary_key=True)
+    site: Mapped[str]
+    recorded_at: Mapped[datetime | None]
+    recorded_by: Mapped[str | None]
+    received_at: Mapped[datetime | None]
+    due_at: Mapped[datetime | None]
+    from_whom: Mapped[str | None]
+    channel: Mapped[str | None]
+    done_at: Mapped[datetime | None]
+    done_by: Mapped[str | None]
+    confirmed_at: Mapped[datetime | None]
+    confirmed_by: Mapped[str | None]
+
+
+class Pause(Inserted, Base):
+    """Until when a site is paused: the newest pause (W06, C10)."""
+
+    __tablename__ = "pauses"
+
+    site: Mapped[str] = mapped_column(primary_key=True)
+    fact: Mapped[str]
+    until: Mapped[datetime]
+    strikes: Mapped[int]
+    paused_at: Mapped[datetime]
+
+
+class Listing(Inserted, Base):
+    """The pages of a site, for a customer to choose from (E22); content, so it is erased with the pages."""
+
+    __tablename__ = "listings"
+    __table_args__ = (Index(None, "site", "listed_at"),)
+
+    job: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    site: Mapped[str]
+    account: Mapped[str]
+    host: Mapped[str]
+    end: Mapped[str]
+    reason: Mapped[str]
+    pages: Mapped[list[Any]]
+    cut: Mapped[bool]
+    listed_at: Mapped[datetime]
 
 
 class Event(Inserted, Base):
@@ -294,12 +370,15 @@ class Page(Inserted, Base):
     text: Mapped[str]
     text_cut: Mapped[bool]
     facts: Mapped[list[Any]]
+    frame: Mapped[list[Any]]
+    menu: Mapped[list[Any]]
     signals: Mapped[dict[str, Any]]
     noindex: Mapped[bool]
     etag: Mapped[str | None]
     last_modified: Mapped[str | None]
     sha256: Mapped[str]
     encoding: Mapped[str]
+    pairs_only: Mapped[bool] = mapped_column(server_default=false())
     fetched_at: Mapped[datetime]
 
 

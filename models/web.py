@@ -20,6 +20,7 @@ class Kind(StrEnum):
     SITEMAP = "sitemap"  # E18
     PAGE = "page"
     LLMS_TXT = "llms_txt"  # W08
+    DNS_PROOF = "dns_proof"  # E08, C03: asks resolvers, nothing of the site
 
 
 class Outcome(StrEnum):
@@ -76,6 +77,30 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Lookup:
+    """TXT records to ask the configured resolvers for (E08, C03). It is no request to the site.
+
+    `timeout` is seconds for each query to each resolver.
+    """
+
+    names: tuple[str, ...]
+    timeout: float
+    kind: Kind = Kind.DNS_PROOF
+    method: str = "DNS"
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What one resolver said to one query: the DNS message as it came, or why there is none."""
+
+    resolver: str
+    name: str
+    message: bytes = b""
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
     """What came of a `Request`.
 
@@ -94,6 +119,8 @@ class Response:
     body: bytes = b""
     wire_bytes: int = 0
     detail: str = ""
+    replies: tuple[Reply, ...] = ()
+    """Of a `Lookup`: what the resolvers said."""
 
     def header(self, name: str) -> str | None:
         """The first value of a header, its name compared without case (RFC 9110 5.1)."""

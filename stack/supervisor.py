@@ -26,6 +26,7 @@ from stack.kept import kept_rows
 from stack.net import LOOPBACK, free_port
 from stack.postgres import Postgres
 from stack.process import Process, Say, print_line, run
+from stack.restore import restore_when_up_to_date
 from stack.tansu import Tansu
 from stack.topics_admin import apply
 
@@ -33,10 +34,10 @@ ROOT = Path(__file__).resolve().parent.parent
 APP = (sys.executable, "-m", "app")
 BEAT = 0.1
 WORKER_GRACE, SINK_GRACE, BROKER_GRACE, DATABASE_GRACE = 5.0, 2.0, 1.0, 1.5  # Ctrl-C ends all within 10 s
+MEMORY = "licet-worker-sites-changelog"
 STARTS_WITHOUT = (
-    "this folder was used before, and the embedded broker keeps nothing over a restart. It starts without the"
-    " memory of the sites (verifications, suspensions, scopes, pauses, daily caps, crawls that were running)"
-    " and without the messages and facts that were waiting."
+    "this folder was used before, and the embedded broker keeps nothing over a restart. Crawls that were running and"
+    " messages and facts that were waiting are gone."
 )
 
 
@@ -158,6 +159,17 @@ class Supervisor:
         self.say("topics", f"{len(created)} created" if created else "all as topics.yaml has them")
         if self.tansu is not None and self.folder.used_with_embedded_broker():
             self.say("licet", f"{STARTS_WITHOUT} PostgreSQL still has: {await kept_rows(stack.database_url)}.")
+        if any(MEMORY in change for change in created):
+            await self._restore(stack)
+
+    async def _restore(self, stack: StackFile) -> None:
+        """A03: the memory is new, so what the database knows is put into it before any worker starts."""
+        try:
+            sites = await restore_when_up_to_date(stack.kafka, stack.database_url)
+        except StackError as error:
+            self.say("licet", f"no request is made until `licet restore` has run: {error}")
+        else:
+            self.say("licet", f"memory: {sites} sites put back from the database")
 
     def _spawn_children(self) -> None:
         roles = [(f"worker-{n + 1}", "worker") for n in range(self.workers)]

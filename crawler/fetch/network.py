@@ -13,6 +13,7 @@ from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 from crawler.rules.addresses import refusal
 
@@ -33,6 +34,8 @@ class Network:
     ca: str | Path | ssl.SSLContext | None = None
     source_v4: str | None = None
     source_v6: str | None = None
+    resolvers: tuple[str, ...] = ()
+    """DNS-over-HTTPS servers of a network with routes, on loopback; without routes they are configuration."""
 
     def __post_init__(self) -> None:
         if self.ca is not None and not self.routes:
@@ -40,6 +43,9 @@ class Network:
         for name, (address, _) in self.routes.items():
             if not ip_address(address).is_loopback:
                 raise ValueError(f"route of {name}: {address} is not loopback")
+        for url in self.resolvers:
+            if not self.routes or not ip_address(urlsplit(url).hostname or "").is_loopback:
+                raise ValueError(f"resolver {url}: a network with routes has its own, on loopback")
         object.__setattr__(self, "routes", MappingProxyType(dict(self.routes)))
 
     def refusal(self, address: str, port: int) -> str | None:

@@ -10,7 +10,7 @@ from crawler.rules import charset, sitemaps
 from crawler.rules.directives import directives
 from crawler.rules.robots_verdict import Verdict, judge
 from crawler.rules.signals import signals
-from models.page import PageRead, SitemapRead
+from models.page import PageRead, SitemapRead, Unread
 from models.profile import Profile
 from models.web import Response
 
@@ -18,10 +18,15 @@ PRELOAD = ("crawler.reading.bodies",)
 """Modules that a child imports before its first job."""
 
 
-def read_page(response: Response, url: str, token: str) -> PageRead:
-    """A page: decoded, parsed once, its directives (C09, W07) and usage signals (A05) beside its text."""
+def read_page(response: Response, url: str, token: str) -> PageRead | Unread:
+    """A page: decoded, parsed once, its directives (C09, W07) and usage signals (A05) beside its text.
+
+    `Unread` for a page whose nesting or attributes the parser could not take in bounded time.
+    """
     decoded = charset.decode(response.body, response.header("Content-Type"))
     reading = replace(read_html(decoded.text, url), encoding=decoded.encoding)
+    if reading.trapped:
+        return Unread("nesting")
     said = directives(response.all("X-Robots-Tag"), reading.metas, token)
     digest = hashlib.sha256(reading.markdown.encode("utf-8", "replace")).hexdigest()
     return PageRead(
@@ -30,8 +35,6 @@ def read_page(response: Response, url: str, token: str) -> PageRead:
         nofollow=said.nofollow,
         signals={f"{signal.source}:{signal.name}": signal.value for signal in signals(response, reading.metas)},
         sha256=digest,
-        fingerprint=reading.fingerprint,
-        thin=reading.thin,
     )
 
 

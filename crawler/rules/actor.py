@@ -9,29 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from crawler.rules import gate
+from crawler.rules import gate, restoring, sentences, staff
 from crawler.rules.identity import NoteRefused, check_note
+from crawler.rules.jobs import proof
 from crawler.rules.jobs.closing import close_all
+from crawler.rules.making import named, new_job, refused, with_account
 from crawler.rules.site import Change, Policy, Site, joined, with_job
-from crawler.rules.urls import Reason, UrlRefused, canonical, same_site
+from crawler.rules.urls import UrlRefused, admitted
 from models import ids, intake
-from models.events import (
-    CrawlDecided,
-    Requester,
-    Resumed,
-    SettingsSaved,
-    Suspended,
-    VerificationWithdrawn,
-    Verified,
-)
-from models.mailbox import Message
-from models.state import Account, Job, Proof, Seen, Suspension, seen_key
+from models.events import CrawlDecided, Requester, SettingsSaved, SiteConfirmed
+from models.mailbox import RESTORE, Message
+from models.state import Account, Confirmation, Head, Job, Seen, seen_key
 
 REMEMBERED = 200
 """Messages per site that are recognised when they come again."""
-VERIFICATION_DEADLINE = 15 * 60.0
-CRAWL_DEADLINE = 4 * 3600.0
-"""The worst legal crawl takes about 1.5 h: 120 requests of 30 s timeout and 1 s pace, and their retries."""
 
 
 def decide(site: Site, message: Message, now: float, policy: Policy) -> Change:
@@ -52,13 +43,16 @@ def _address_saved(site: Site, message: Message, now: float, policy: Policy) -> 
     held = site.head.accounts.get(said.account, Account())
     refused: dict[str, str] = {}
     update: dict[str, object] = {"host": message.host, "start": message.start, "schedule": said.schedule}
+    update["saved_at"] = now
     try:
         update["note"] = (check_note(said.note, policy.profile) or None) if said.note else None
     except NoteRefused as error:
         refused["note"] = str(error)
     try:
-        update["scope"] = _scope(said.scope, site.head.site, message.start)
+        update["scope"] = _scope(said.scope, message, policy)
     except UrlRefused as error:
+        refused["scope"] = f"{sentences.of(error.reason)} ({error})"
+    except ScopeRefused as error:
         refused["scope"] = str(error)
     account = held.model_copy(update=update)
     head = site.head.model_copy(update={"accounts": {**site.head.accounts, said.account: account}})
@@ -66,118 +60,104 @@ def _address_saved(site: Site, message: Message, now: float, policy: Policy) -> 
         id=ids.event_id("settings", message.id), at=now, site=head.site, account=said.account, host=account.host,
         start=account.start, note=account.note, scope=account.scope, schedule=account.schedule, refused=refused,
     )  # fmt: skip
-    check = policy.profile.address_check.enabled and held.start != message.start and head.suspended is None
-    if check:  # saving the same address again sends nothing
-        head = with_job(head, _job("check", message, said.account, now, VERIFICATION_DEADLINE))
+    changed = held.start != message.start or not held.saved_at
+    if changed and policy.profile.address_check.enabled and not head.stopped:  # an unchanged one sends nothing
+        head = with_job(head, new_job("check", message, said.account, now, policy))
     return Change(head, facts=(fact,))
 
 
-def _scope(scope: tuple[str, ...] | None, site: str, start: str) -> tuple[str, ...] | None:
-    """The canonical pages of a hand-listed scope; any page that is not the site's refuses the whole list."""
+class ScopeRefused(ValueError):
+    """A hand-listed scope that cannot be taken; the text says what to change."""
+
+
+def _scope(scope: tuple[str, ...] | None, message: Message, policy: Policy) -> tuple[str, ...] | None:
+    """The pages of a hand-listed scope as they may be asked for (E22); any that may not refuses the whole list."""
     if scope is None:
         return None
-    found = []
-    for url in scope:
-        page = canonical(url, start)
-        if not same_site(page, site):
-            raise UrlRefused(Reason.OFFSITE, url)
-        found.append(page)
-    return tuple(dict.fromkeys(found))
+    rule, most = policy.profile.scope, policy.profile.budget.listed_pages
+    pages = tuple(dict.fromkeys(admitted(url, message.host, rule, base=message.start) for url in scope))
+    if not 0 < len(pages) <= most:
+        raise ScopeRefused(f"A list of pages has 1 to {most} pages, not {len(pages)} (E18).")
+    return pages
+
+
+def _site_confirmed(site: Site, message: Message, now: float, policy: Policy) -> Change:
+    """C01: the customer's word, with who and when. It is recorded for every bot, and opens only this bot's gate."""
+    said = message.said
+    assert isinstance(said, intake.SiteConfirmed)
+    held = site.head.accounts.get(said.account, Account())
+    update = {"confirmed": Confirmation(at=now, by=said.by), **named(held, message)}
+    fact = SiteConfirmed(
+        id=ids.event_id("confirmed", message.id), at=now, site=site.head.site, account=said.account, by=said.by
+    )  # fmt: skip
+    return Change(with_account(site.head, said.account, held.model_copy(update=update)), facts=(fact,))
 
 
 def _verification_requested(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E08-E10. One verification at a time for an account; a suspended site is left alone."""
+    """E08-E10. One verification at a time for an account; a stopped site is left alone."""
     said = message.said
     assert isinstance(said, intake.VerificationRequested)
-    job = _job("verification", message, said.account, now, VERIFICATION_DEADLINE, method=said.method)
-    if site.head.suspended is not None:
-        return close_all(site, now, "suspended", jobs=(job,))
+    job = new_job("verification", message, said.account, now, policy, method=said.method)
+    if site.head.stopped:
+        return close_all(site, now, _stop_of(site.head), jobs=(job,))
+    busy = any(other.kind == "verification" and other.account == said.account for other in site.head.jobs)
+    if busy:
+        return refused(site, job, now, "busy", "A proof is being looked for already; its result comes in a moment.")
+    if not proof.known(policy, said.method):
+        return refused(site, job, now, "method", f"{policy.profile.identity.token} knows no proof of this kind.")
     return Change(with_job(site.head, job))
 
 
+def _stop_of(head: Head) -> str:
+    return "suspended" if head.suspended is not None else "blocked"
+
+
 def _crawl_requested(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E05: the gate, and the audit row that is written whatever it says (E23)."""
+    """E05: the gate, and the audit row that is written whatever it says (E23). Staff speak by their own topic."""
     said = message.said
-    requester: Requester = "staff"
-    if isinstance(said, intake.CrawlRequested):
-        requester = said.requester
     assert isinstance(said, intake.CrawlRequested | intake.StartCrawl)
-    crawl = ids.job_id("crawl", message.id)
+    requester: Requester = said.requester if isinstance(said, intake.CrawlRequested) else "staff"
+    job = new_job("crawl", message, said.account, now, policy, requester=requester, phase="robots", plan=said.plan)
+    return _at_the_gate(site, message, job, said.by, now, policy)
+
+
+def _listing_requested(site: Site, message: Message, now: float, policy: Policy) -> Change:
+    """E05: a listing passes the gate as a crawl does. It is of the whole site and begins at the homepage."""
+    said = message.said
+    assert isinstance(said, intake.ListingRequested)
+    job = new_job("listing", message, said.account, now, policy, phase="robots", start=f"https://{message.host}/")
+    return _at_the_gate(site, message, job, said.by, now, policy)
+
+
+def _at_the_gate(site: Site, message: Message, job: Job, by: str, now: float, policy: Policy) -> Change:
     head = site.head
-    verdict = gate.admit(head, said.account, requester, message.said_at, policy.profile)
-    proof = verdict.proof
-    fact = CrawlDecided(
-        id=ids.event_id(crawl, "decided"), at=now, site=head.site, crawl=crawl, account=said.account,
-        host=message.host, requester=requester, requested_by=said.by, requested_at=message.said_at,
-        accepted=verdict.accepted, refusal=verdict.refusal, verified=proof is not None,
-        proof=proof.method if proof else None, verified_at=proof.at if proof else None, bot=policy.profile.name,
+    kind: gate.Kind = "listing" if job.kind == "listing" else "crawl"
+    asking = gate.Asking(job.account, job.requester, message.said_at, job.host, job.start, kind, job.plan)
+    verdict = gate.admit(head, asking, policy.profile)
+    fact = _decision(head, asking, verdict, job.id, by, now, policy)
+    if not verdict.accepted:
+        return Change(head, facts=(fact,))
+    held = head.accounts.get(job.account, Account())
+    limits, path = verdict.limits, verdict.proof.path if verdict.proof and not verdict.recheck else ""
+    update = {"limits": limits, "recheck": verdict.recheck, "under": path}
+    job = job.model_copy(update={**update, "hand_listed": kind == "crawl" and held.scope is not None})
+    if kind == "crawl":
+        head = gate.counted(head, job.id, job.requester, message.said_at)
+    return Change(with_job(head, job), facts=(fact,))
+
+
+def _decision(
+    head: Head, asking: gate.Asking, verdict: gate.Verdict, crawl: str, by: str, now: float, policy: Policy
+) -> CrawlDecided:
+    proof_, word = verdict.proof, verdict.confirmed
+    return CrawlDecided(
+        id=ids.event_id(crawl, "decided"), at=now, site=head.site, crawl=crawl, account=asking.account,
+        host=asking.host, requester=asking.requester, requested_by=by, requested_at=asking.at,
+        accepted=verdict.accepted, refusal=verdict.refusal, verified=proof_ is not None,
+        proof=proof_.method if proof_ else None, verified_at=proof_.at if proof_ else None, bot=policy.profile.name,
+        kind=asking.kind, plan=asking.plan, page_limit=verdict.limits.pages if verdict.limits else None,
+        confirmed_by=word.by if word else None, confirmed_at=word.at if word else None,
     )  # fmt: skip
-    if verdict.accepted:
-        job = _job("crawl", message, said.account, now, CRAWL_DEADLINE, requester=requester, phase="robots")
-        head = with_job(gate.counted(head, crawl, requester, message.said_at), job)
-    return Change(head, facts=(fact,))
-
-
-def _suspend(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E25: every running job ends here; the pump looks at the head before each request."""
-    said = message.said
-    assert isinstance(said, intake.SuspendSite)
-    closed = close_all(site, now, "suspended")
-    head = closed.head.model_copy(update={"suspended": Suspension(at=now, by=said.by, reason=said.reason)})
-    fact = Suspended(id=ids.event_id("suspended", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
-    return joined(closed, Change(head, facts=(fact,)))
-
-
-def _resume(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    said = message.said
-    assert isinstance(said, intake.ResumeSite)
-    head = site.head.model_copy(update={"suspended": None})
-    fact = Resumed(id=ids.event_id("resumed", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
-    return Change(head, facts=(fact,))
-
-
-def _attest(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E11: the weaker proof; it never takes the place of one that the customer gave."""
-    said = message.said
-    assert isinstance(said, intake.AttestSite)
-    held = site.head.accounts.get(said.account, Account())
-    proof = Proof(method="attestation", host=message.host, at=now, weaker=True, by=said.by, kept_at=said.kept_at)
-    if held.proof is not None and not held.proof.weaker:
-        proof = held.proof
-    account = held.model_copy(
-        update={"proof": proof, "host": held.host or message.host, "start": held.start or message.start}
-    )
-    head = site.head.model_copy(update={"accounts": {**site.head.accounts, said.account: account}})
-    fact = Verified(
-        id=ids.event_id("attested", message.id), at=now, site=head.site, account=said.account, host=message.host,
-        method="attestation", weaker=True, by=said.by, kept_at=said.kept_at,
-    )  # fmt: skip
-    return Change(head, facts=(fact,))
-
-
-def _withdraw(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E13: only staff withdraw a proof; what ran on it ends."""
-    said = message.said
-    assert isinstance(said, intake.WithdrawVerification)
-    held = site.head.accounts.get(said.account, Account())
-    jobs = tuple(job for job in site.head.jobs if job.account == said.account and job.kind == "crawl")
-    closed = close_all(site, now, "withdrawn", jobs=jobs)
-    account = held.model_copy(update={"proof": None})
-    head = closed.head.model_copy(update={"accounts": {**closed.head.accounts, said.account: account}})
-    fact = VerificationWithdrawn(
-        id=ids.event_id("withdrawn", message.id), at=now, site=head.site, account=said.account, by=said.by,
-        reason=said.reason,
-    )  # fmt: skip
-    return joined(closed, Change(head, facts=(fact,)))
-
-
-def _job(kind: str, message: Message, account: str, now: float, life: float, **more: object) -> Job:
-    """A new job; its id follows from the message, so a redelivery starts no second one."""
-    fields = {
-        "id": ids.job_id(kind, message.id), "kind": kind, "account": account, "host": message.host,
-        "start": message.start, "accepted_at": now, "deadline": now + life,
-    }  # fmt: skip
-    return Job.model_validate({**fields, **more})
 
 
 _HANDLERS: dict[str, Callable[[Site, Message, float, Policy], Change]] = {
@@ -185,8 +165,8 @@ _HANDLERS: dict[str, Callable[[Site, Message, float, Policy], Change]] = {
     "verification-requested": _verification_requested,
     "crawl-requested": _crawl_requested,
     "start-crawl": _crawl_requested,
-    "suspend-site": _suspend,
-    "resume-site": _resume,
-    "attest-site": _attest,
-    "withdraw-verification": _withdraw,
+    "site-confirmed": _site_confirmed,
+    "listing-requested": _listing_requested,
+    **staff.HANDLERS,
+    RESTORE: restoring.restore,
 }

@@ -128,6 +128,12 @@ def is_page(url: str) -> bool:
     return _NOT_A_PAGE.search(path_of(url).partition("?")[0]) is None
 
 
+def answers_questions(url: str, text: str) -> bool:
+    """Whether a page is one of questions and answers, by its address or by what its link says (E18, E28)."""
+    below = Topic.FAQ + len(Topic)  # a page beneath one of questions
+    return _page_topic(path_of(url)) in (Topic.FAQ, below) or _anchor_topic(text) == Topic.FAQ
+
+
 def links_taken(discovery: Discovery, *, sitemap_found: bool, check: bool = True, follow: bool = False) -> Links:
     """W07: with a sitemap one check of what is missing from it, which a run can switch off or widen."""
     if discovery.links == "always" or not sitemap_found or follow:

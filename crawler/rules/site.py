@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from crawler.rules.robots_verdict import Verdict
-from models.events import Fact, PageFetched, UrlNamed
+from models.events import Fact, PageFetched, PagesListed, UrlNamed
 from models.profile import Profile
 from models.state import Chunk, Entry, Head, Job, chunk_key, robots_key
 
@@ -38,6 +38,27 @@ class Frontier:
 
 
 @dataclass(frozen=True, slots=True)
+class RobotsCache:
+    """A robots.txt that holds for the crawls of a while (W03): asked for at `asked`, answered by `host`."""
+
+    asked: str
+    host: str
+    until: float
+    verdict: Verdict
+
+    def to_bytes(self) -> bytes:
+        """For the site's memory."""
+        return f"{self.asked} {self.host} {self.until!r}\n".encode() + self.verdict.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> RobotsCache:
+        """The inverse of `to_bytes`."""
+        head, _, verdict = stored.partition(b"\n")
+        asked, host, until = head.decode().split(" ")
+        return cls(asked, host, float(until), Verdict.from_bytes(verdict))
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """Everything that is known of a site: its head and the parts that belong to running jobs."""
 
@@ -45,6 +66,7 @@ class Site:
     seen: tuple[str, ...] = ()
     robots: Mapping[str, Verdict] = field(default_factory=dict)
     frontiers: Mapping[str, Frontier] = field(default_factory=dict)
+    cached: RobotsCache | None = None
 
     def job(self, job_id: str) -> Job | None:
         """A running job by its id."""
@@ -58,7 +80,7 @@ class Change:
     head: Head
     parts: tuple[tuple[str, bytes | None], ...] = ()
     facts: tuple[Fact, ...] = ()
-    contents: tuple[PageFetched | UrlNamed, ...] = ()
+    contents: tuple[PageFetched | PagesListed | UrlNamed, ...] = ()
 
 
 def with_job(head: Head, job: Job) -> Head:
@@ -73,7 +95,7 @@ def with_job(head: Head, job: Job) -> Head:
 def without_job(head: Head, job: Job) -> Change:
     """The head without `job`, whose parts are deleted."""
     jobs = tuple(other for other in head.jobs if other.id != job.id)
-    dead = [robots_key(head.site, job.id)] if job.kind == "crawl" else []
+    dead = [robots_key(head.site, job.id)] if job.kind != "check" else []
     dead += [chunk_key(head.site, job.id, number) for number in range(job.chunks)]
     return Change(head.model_copy(update={"jobs": jobs}), tuple((key, None) for key in dead))
 

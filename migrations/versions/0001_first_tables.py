@@ -153,6 +153,8 @@ def upgrade() -> None:
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("text_cut", sa.Boolean(), nullable=False),
         sa.Column("facts", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("frame", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("menu", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("signals", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("noindex", sa.Boolean(), nullable=False),
         sa.Column("etag", sa.Text(), nullable=True),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import bots
 from commands import proofs
+from commands.desk import Place
 from crawler.rules.tokens import token
 from stack.net import free_port
 from tests.commands.conftest import licet_in
@@ -49,14 +50,15 @@ def test_I18_a_database_that_is_away_is_a_sentence_without_its_password(tmp_path
 @pytest.mark.parametrize("bot", bots.NAMES)
 def test_E08_E09_E10_every_place_for_a_proof_names_the_token(bot: str) -> None:
     profile = bots.load(bot)
-    proof = proofs.proof_token(b"k" * 32, profile, "anna", "shop.example")
-    found = proofs.places(profile, proof, "shop.example")
+    place = Place("www.shop.example", "shop.example")
+    proof = proofs.proof_token(b"k" * 32, profile, "anna", place, 0.0).token
+    found = proofs.places(profile, proof, place)
     assert all(proof in sentence and "{" not in sentence for sentence in found.values())
     assert bool(found) == (profile.gate.kind != "operator_list")
 
 
 def test_E09_the_sentence_names_the_file_of_the_promise() -> None:
-    found = proofs.places(bots.load("ema"), "abc", "shop.example")
+    found = proofs.places(bots.load("ema"), "abc", Place("shop.example", "shop.example"))
     assert "https://shop.example/.well-known/ema-site-verification.txt" in found["token_file"]
     assert "_ema-verify.shop.example" in found["dns"]
     assert 'name="ema-site-verification" content="abc"' in found["homepage"]
@@ -67,10 +69,10 @@ text = st.text(min_size=1, max_size=20)
 
 @given(text, text, text)
 def test_E05_a_token_is_one_account_s_for_one_site(account: str, other: str, site: str) -> None:
-    mine = token(b"k" * 32, "ema", account, site)
+    mine = token(b"k" * 32, "ema", account, site, 0.0)
     assert len(mine) == 32  # 160 bits
     assert mine.isascii()
     assert mine.isalnum()
-    assert (mine == token(b"k" * 32, "ema", other, site)) == (account == other)
-    assert mine != token(b"l" * 32, "ema", account, site)
-    assert mine != token(b"k" * 32, "wembi", account, site)
+    assert (mine == token(b"k" * 32, "ema", other, site, 0.0)) == (account == other)
+    assert mine != token(b"l" * 32, "ema", account, site, 0.0)
+    assert mine != token(b"k" * 32, "wembi", account, site, 0.0)

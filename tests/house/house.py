@@ -27,6 +27,7 @@ from stack.kafka import Kafka
 from stack.net import free_port
 from stack.postgres import Postgres
 from stack.process import Process
+from stack.restore import restore
 from stack.tansu import Tansu
 from stack.topics_admin import apply
 from tests.support.origin import Asked, read_log
@@ -46,6 +47,7 @@ class House:
         self.url = postgres.create_database(f"house_{uuid.uuid4().hex[:8]}")
         self.workers: dict[str, Process] = {}
         self.worker_module = "demo.worker"
+        self.resolvers: list[str] = []
         self.sink: Process | None = None
         self._origin: subprocess.Popen[str] | None = None
         self._network = folder / "network.json"
@@ -61,6 +63,7 @@ class House:
         engine = make_engine(self.url, "tests")
         upgrade(engine)
         engine.dispose()
+        await restore(self.broker.bootstrap, self.url)
         self.sink = self._process("sink", [sys.executable, "-m", "app", "sink"])
         for number in range(workers):
             self.add_worker(f"worker-{number + 1}")
@@ -101,7 +104,7 @@ class House:
         assert self._origin.stdout is not None
         ready = json.loads(self._origin.stdout.readline())
         routes = {name: ["127.0.0.1", ready["port"]] for name in self.names}
-        self._network.write_text(json.dumps({"routes": routes, "ca": ready["ca"]}))
+        self._network.write_text(json.dumps({"routes": routes, "ca": ready["ca"], "resolvers": self.resolvers}))
 
     def _process(self, name: str, argv: list[str]) -> Process:
         port = free_port()
@@ -218,4 +221,4 @@ class House:
 
 def token_of(host: str, account: str = "acme") -> str:
     """The proof token that the house's key gives."""
-    return token(KEY, "ema", account, site_key(host))
+    return token(KEY, "ema", account, site_key(host), time.time())

@@ -70,10 +70,11 @@ def folder() -> Path:
 FEW = 15
 
 
-def small(asked: Asked) -> Answer:
+async def small(asked: Asked) -> Answer:
     """A shop of few pages; a response takes a while, so that there is always one in flight."""
     if asked.target == TOKEN_FILE:
         return 200, TEXT, token_of(asked.site).encode()
+    await asyncio.sleep(0.0 if asked.target == "/robots.txt" else 0.4)
     number = _number(asked.target)
     if number is not None and number >= FEW:
         return 404, HTML, b"<p>There is no such page here.</p>"

@@ -11,17 +11,19 @@ from typing import Any
 
 import bots
 from crawler.reading.bodies import read_page, read_robots, read_sitemap
+from crawler.reading.marks import read_marks
 from crawler.rules import jobs
 from crawler.rules.actor import decide
 from crawler.rules.jobs.answer import Read
 from crawler.rules.parts import applied, parsed
 from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change, Policy, Site
+from crawler.rules.urls import site_key
 from models.events import Fact
 from models.mailbox import Message, Origin
 from models.profile import Profile
 from models.state import Head, Proof
-from models.web import Kind, Outcome, Request, Response
+from models.web import Kind, Lookup, Outcome, Reply, Request, Response
 
 Answer = tuple[int, Mapping[str, str], bytes]
 HTML = {"Content-Type": "text/html"}
@@ -31,7 +33,10 @@ TEXT = {"Content-Type": "text/plain"}
 def page(text: str = "", *links: str) -> Answer:
     """An ordinary page with a text of its own."""
     anchors = "".join(f'<a href="{link}">{link}</a>' for link in links)
-    said = f"What stands here is about {text}, and about nothing else in the shop, however long one reads on."
+    said = (
+        f"What stands here is about {text}, and about nothing else in the shop, however long one reads on."
+        f" Whoever wants to know more of {text} may ask at the counter, where somebody who knows all about it is to be found."
+    )
     body = f"<title>{text}</title><main><h1>{text}</h1><p>{said}</p>{anchors}</main>"
     return 200, HTML, body.encode()
 
@@ -50,13 +55,16 @@ class Play:
     host: str = "shop.example"
     now: float = 1_800_000_000.0
     took: float = 0.1
+    resolve: Callable[[str, str], Reply] = lambda resolver, name: Reply(resolver, name, error="away")
+    resolvers: tuple[str, ...] = ("one", "two")
+    lookups: list[Lookup] = field(default_factory=list)
     requests: list[tuple[float, float, Request]] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     contents: list[Any] = field(default_factory=list)
     records: dict[str, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.site = Site(Head(site=self.host, partition=0))
+        self.site = Site(Head(site=site_key(self.host), partition=0))
         self._messages = 0
 
     @property
@@ -79,8 +87,8 @@ class Play:
         head = Head.model_validate_json(self.site.head.model_dump_json())
         self.site = parsed(head, self.records.get)
 
-    def say(self, kind: str, message_id: str = "", **data: Any) -> None:
-        """A message to the site."""
+    def say(self, kind: str, message_id: str = "", path: str = "/", **data: Any) -> None:
+        """A message to the site; `path` is that of the address that it names."""
         self._messages += 1
         message = Message.model_validate(
             {
@@ -88,10 +96,10 @@ class Play:
                 "type": kind,
                 "site": self.site.head.site,
                 "host": self.host,
-                "start": f"https://{self.host}/",
+                "start": f"https://{self.host}{path}",
                 "origin": Origin(topic="t", partition=0, offset=self._messages),
                 "said_at": self.now,
-                "data": {"account": "acme", "address": self.host, **data},
+                "data": {"account": "acme", "address": self.host, "by": "ann", "reason": "so", **data},
             }
         )
         self.commit(decide(self.site, message, self.now, self.policy))
@@ -125,6 +133,13 @@ class Play:
         """Intent, answer, absorb."""
         intended = jobs.intend(self.site, plan, "w", self.now)
         self.commit(intended.change)
+        if isinstance(plan.request, Lookup):
+            self.lookups.append(plan.request)
+            names = plan.request.names
+            replies = tuple(self.resolve(resolver, name) for resolver in self.resolvers for name in names)
+            response = Response(Outcome.OK, self.now, self.now + 0.1, 0.1, replies=replies)
+            self.commit(jobs.absorb(self.site, intended.intent, plan.ask, response, None, self.policy))
+            return
         response = self.answer(plan.request)
         self.requests.append((response.started_at, response.ended_at, plan.request))
         self.now = response.ended_at
@@ -157,6 +172,8 @@ class Play:
             return None
         if kind is Kind.PAGE:
             return read_page(response, url, self.profile.identity.token)
+        if kind is Kind.HOMEPAGE_PROOF and self.profile.proofs.page is not None:
+            return read_marks(response.body, response.header("Content-Type"), self.profile.proofs.page.meta)
         if kind is Kind.SITEMAP:
             return read_sitemap(response.body, plan.host, self.profile)
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.rules.tokens import token
+from crawler.rules.tokens import issued
 from models.web import Kind, Outcome
 from tests.jobs.driver import HTML, TEXT, Answer, Play, not_found, page
 
@@ -12,7 +12,7 @@ PATH = "/.well-known/ema-site-verification.txt"
 
 
 def mine(play: Play, account: str = "acme") -> str:
-    return token(play.policy.token_key, "ema", account, play.host)
+    return issued(play.policy.token_key, "ema", account, play.host, play.now).token
 
 
 def verified(answer: Answer | Outcome | dict[str, Answer]) -> Play:

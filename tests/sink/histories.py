@@ -81,6 +81,21 @@ def history() -> list[Fact]:
         ended(),
         events.Suspended(id="x1", at=START + 70, site=SITE, by="ann", reason="asked by mail"),
         events.Resumed(id="x2", at=START + 80, site=SITE, by="bob", reason="settled"),
+        *[
+            kind(id=f"y{n}", at=START + 81 + n, site=SITE, by="bob", reason="so")
+            for n, kind in enumerate((events.Blocked, events.Unblocked, events.Listed, events.Unlisted))
+        ],
+        events.SiteConfirmed(id="c1", at=START + 9, by="carl", **own),
+        events.ProofRechecked(id="p1", at=START + 22, site=SITE, crawl=CRAWL, account=ACCOUNT, host=SITE, method="dns",
+                              result="absent", reason="no TXT record", page_limit=25),
+        events.StopRequested(id="t1", at=START + 69, site=SITE, stop_request="mail-7", received_at=START + 60,
+                             due_at=START + 86_400, from_whom="the owner", channel="mail", by="ann"),
+        events.StopDone(id="t2", at=START + 70, site=SITE, stop_request="mail-7", by="ann"),
+        events.StopConfirmed(id="t3", at=START + 75, site=SITE, stop_request="mail-7", by="bob"),
+        events.SitePaused(id="w1", at=START + 40, site=SITE, until=START + 46, strikes=2),
+        events.SitePaused(id="w2", at=START + 46, site=SITE, until=START + 58, strikes=3),
+        events.PagesListed(id="l1", at=START + 90, job=ids.job_id("listing", "list-1"), host=SITE, end="completed",
+                           reason="1 pages found", pages=(events.ListedPage(url=URLS[1], title="Hours"),), **own),
     ]  # fmt: skip
     for number, url in enumerate(URLS, start=2):
         facts += [events.named(SITE, url, START + 20 + number), request(number, url), page(url)]
@@ -115,3 +130,10 @@ def dump(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
             rows = connection.execute(select(*columns)).all()
             found[table.name] = sorted((tuple(row) for row in rows), key=repr)
     return found
+
+
+def topic_of(fact: Fact) -> str:
+    """Where a worker would have put it."""
+    if isinstance(fact, events.PagesListed):
+        return "pages-listed"
+    return "page-fetched" if isinstance(fact, events.PageFetched | events.UrlNamed) else "site-events"

@@ -35,7 +35,8 @@ def test_a_history_fills_every_table(engine: Engine) -> None:
     apply(engine, history())
     sizes = {name: len(rows) for name, rows in dump(engine).items()}
     assert sizes == {
-        "sites": 1, "events": 20, "settings": 1, "address_checks": 1, "verifications": 4, "suspensions": 2,
+        "sites": 1, "events": 31, "settings": 1, "address_checks": 1, "verifications": 5, "suspensions": 6,
+            "confirmations": 1, "listings": 1, "pauses": 1, "stop_requests": 1,
         "crawls": 2, "fetches": 4, "digests": 3, "urls": 3, "pages": 3, "pairs": 3, "erasures": 0,
     }  # fmt: skip
 
@@ -170,8 +171,14 @@ def test_E25_an_erasure_takes_the_content_and_leaves_the_audit(engine: Engine) -
     before = dump(engine)
     _erase(engine, START + 500)
     after = dump(engine)
-    assert {name for name in before if after[name] != before[name]} == {"pages", "pairs", "urls", "erasures"}
-    assert after["pages"] == after["pairs"] == after["urls"] == []
+    assert {name for name in before if after[name] != before[name]} == {
+        "pages",
+        "pairs",
+        "urls",
+        "listings",
+        "erasures",
+    }
+    assert after["pages"] == after["pairs"] == after["urls"] == after["listings"] == []
 
 
 def test_E25_a_replay_does_not_bring_erased_content_back(engine: Engine) -> None:

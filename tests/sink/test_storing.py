@@ -21,11 +21,11 @@ from models.database import make_engine
 from models.events import Fact
 from stack.net import free_port
 from stack.postgres import Postgres
-from tests.sink.histories import ACCOUNT, CRAWL, SITE, START, URLS, apply, dump, history, page, request
+from tests.sink.histories import ACCOUNT, CRAWL, SITE, START, URLS, apply, dump, history, page, request, topic_of
 
 
 def records(facts: list[Fact]) -> list[Record]:
-    topics = ["page-fetched" if isinstance(f, events.PageFetched | events.UrlNamed) else "site-events" for f in facts]
+    topics = [topic_of(fact) for fact in facts]
     return [
         Record(topic, 3, offset, START, events.dump(fact))
         for offset, (topic, fact) in enumerate(zip(topics, facts, strict=True))

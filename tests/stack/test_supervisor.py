@@ -112,7 +112,7 @@ async def test_second_start_says_what_it_starts_without(tmp_path: Path) -> None:
     async with stack(tmp_path, lines, worker_command=(), sink_command=()):
         said = lines.of("licet")
     assert "the embedded broker keeps nothing over a restart" in said
-    assert "suspensions" in said
+    assert "no request is made until `licet restore` has run" in said  # its database is not at this version
     assert "PostgreSQL still has: crawls 2." in said
 
 

@@ -39,7 +39,13 @@ def _fetch(kept: Path) -> None:
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as name:
         folder = Path(name)
-        _run(folder, "apt-get", "download", PACKAGE)
+        try:
+            _run(folder, "apt-get", "download", PACKAGE)
+        except MissingDocsError:
+            if os.geteuid() != 0:
+                raise
+            _run(folder, "apt-get", "update", "--quiet")  # a new machine has no package lists yet
+            _run(folder, "apt-get", "download", PACKAGE)
         package = next(folder.glob("*.deb"))
         _run(folder, "dpkg-deb", "-x", package.name, "unpacked")
         html = folder / "unpacked" / INSTALLED.relative_to("/")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from crawler.rules.jobs import check, pages, proof, robots, sitemaps
+from crawler.rules.jobs import check, listing, pages, proof, robots, sitemaps
 from crawler.rules.jobs.answer import Answer, Read, Result, moved
+from crawler.rules.jobs.asking import phase_of
 from crawler.rules.jobs.closing import close, counted
 from crawler.rules.pace import Asked, PaceDecision, PaceState, after
 from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change, Policy, Site, joined, with_job, without_job
 from models import ids
-from models.events import RequestEnded, UrlNamed, named
+from models.events import Fact, RequestEnded, SitePaused, UrlNamed, named
+from models.profile import Phase
 from models.state import Ask, Head, Intent
 from models.web import Kind, Outcome, Response
 
@@ -21,6 +23,8 @@ TRIES = 3
 _PHASES: dict[str, Callable[[Answer], Result]] = {
     Kind.ADDRESS_CHECK: check.absorb,
     Kind.TOKEN_FILE: proof.absorb,
+    Kind.HOMEPAGE_PROOF: proof.absorb,
+    Kind.DNS_PROOF: proof.absorb,
     Kind.ROBOTS: robots.absorb,
     Kind.SITEMAP: sitemaps.absorb,
     Kind.PAGE: pages.absorb,
@@ -36,23 +40,29 @@ def absorb(site: Site, intent: Intent, ask: Ask, response: Response, read: Read,
     if job is None:  # it ended while the request was under way
         return Change(head, facts=(_record(head, intent, response, response.outcome, True, ""),), contents=(url,))
     answer = Answer(site, job, ask, response, read, pace, policy)
-    return _applied(head, intent, answer, _PHASES[ask.kind](answer), url)
+    homepage = job.kind == "listing" and ask.kind == Kind.PAGE
+    phase = listing.absorb if homepage else _PHASES[ask.kind]
+    return _applied(head, intent, answer, phase(answer), url)
 
 
 def _pace(site: Site, intent: Intent, ask: Ask, response: Response, read: Read, policy: Policy) -> PaceDecision:
     """What follows for the pace; a Crawl-delay that has just been read holds for the very next request (E15)."""
     verdict = read if isinstance(read, Verdict) else site.robots.get(intent.job)
     state = PaceState(site.head.strikes, site.head.slow, site.head.pause_until or None)
-    asked = Asked(kind=Kind(ask.kind), attempt=ask.attempt - 1)
+    job = site.job(intent.job)
+    asked = Asked(Kind(ask.kind), phase_of(job) if job else Phase.CRAWL, ask.attempt - 1)
     delay = verdict.crawl_delay if verdict else None
     return after(state, response, asked, policy.profile, delay, response.ended_at)
 
 
 def _paced(head: Head, intent: Intent, response: Response, pace: PaceDecision) -> Head:
     """The head without the intent, and with the gap that the next request of the site keeps."""
+    intents = tuple(other for other in head.intents if other.id != intent.id)
+    if intent.kind == Kind.DNS_PROOF:
+        return head.model_copy(update={"intents": intents})  # nothing was asked of the site
     return head.model_copy(
         update={
-            "intents": tuple(other for other in head.intents if other.id != intent.id),
+            "intents": intents,
             "last_end": response.ended_at,
             "wait": pace.wait_seconds,
             "strikes": pace.strikes,
@@ -65,13 +75,21 @@ def _paced(head: Head, intent: Intent, response: Response, pace: PaceDecision) -
 def _applied(head: Head, intent: Intent, answer: Answer, result: Result, url: UrlNamed) -> Change:
     """A phase's result, with the record of the request beside it."""
     job = counted(result.job, result.outcome) if result.final else result.job
-    record = _record(head, intent, answer.response, result.outcome, result.final, result.detail)
+    record: tuple[Fact, ...] = (_record(head, intent, answer.response, result.outcome, result.final, result.detail),)
+    if head.pause_until > answer.site.head.pause_until:
+        record = (*record, _paused(head, intent, answer.response.ended_at))
     if result.account is not None:
         head = head.model_copy(update={"accounts": {**head.accounts, job.account: result.account}})
-    change = Change(with_job(head, job), result.parts, (record, *result.facts), (url, *result.contents))
+    change = Change(with_job(head, job), result.parts, (*record, *result.facts), (url, *result.contents))
     if result.end is not None:
         return joined(change, close(change.head, job, answer.response.ended_at, *result.end))
     return joined(change, without_job(change.head, job)) if result.over else change
+
+
+def _paused(head: Head, intent: Intent, at: float) -> SitePaused:
+    """A pause outlives the broker's data by being a fact (A03)."""
+    event = ids.event_id(intent.job, "paused", intent.number)
+    return SitePaused(id=event, at=at, site=head.site, until=head.pause_until, strikes=head.strikes)
 
 
 def _record(

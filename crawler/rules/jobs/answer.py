@@ -8,12 +8,12 @@ from crawler.rules.pace import PaceDecision
 from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Frontier, Policy, Site
 from models.events import CrawlEnd, Fact, PageFetched
-from models.page import PageRead, SitemapRead, Unread
+from models.page import MarksRead, PageRead, SitemapRead, Unread
 from models.profile import Profile
 from models.state import Account, Ask, Job
 from models.web import Outcome, Response
 
-Read = PageRead | SitemapRead | Verdict | str | Unread | None
+Read = PageRead | SitemapRead | MarksRead | Verdict | str | Unread | None
 """What the child process made of the body. For robots.txt: the verdict, or the URL of the next hop."""
 
 

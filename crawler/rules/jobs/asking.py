@@ -6,8 +6,8 @@ These headers and `Host` are all that is sent: no cookies, no referer, no browse
 from __future__ import annotations
 
 from crawler.rules.identity import user_agent
-from models.profile import Profile
-from models.state import Ask
+from models.profile import Phase, Profile
+from models.state import Ask, Job
 from models.web import Kind, Request
 
 ACCEPT = {
@@ -24,7 +24,12 @@ ENCODINGS = "gzip, deflate"
 PROOFS = frozenset({Kind.TOKEN_FILE, Kind.HOMEPAGE_PROOF})
 
 
-def request_for(ask: Ask, note: str | None, profile: Profile) -> Request:
+def phase_of(job: Job) -> Phase:
+    """What a job's requests serve: their pace and timeout follow from it (E16, E17)."""
+    return Phase.LISTING if job.kind == "listing" else Phase.CRAWL
+
+
+def request_for(ask: Ask, note: str | None, profile: Profile, phase: Phase = Phase.CRAWL) -> Request:
     """The request that `ask` means, under this bot's name and the customer's note."""
     kind = Kind(ask.kind)
     headers = (
@@ -37,7 +42,7 @@ def request_for(ask: Ask, note: str | None, profile: Profile) -> Request:
         url=ask.url,
         method="HEAD" if kind is Kind.ADDRESS_CHECK else "GET",  # E03, E07
         headers=headers,
-        timeout=profile.timeout(kind),
+        timeout=profile.timeout(kind, phase),
         max_bytes=profile.max_bytes(kind),
         truncate=kind in PROOFS or kind is Kind.ROBOTS,
         media_types=profile.media_types(kind),

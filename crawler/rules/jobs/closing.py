@@ -6,12 +6,23 @@ from collections.abc import Iterable
 
 from crawler.rules.site import Change, Site, joined, without_job
 from models import ids
-from models.events import AddressChecked, CrawlEnd, CrawlEnded, Fact, RequestEnded, VerificationFailed
+from models.events import (
+    AddressChecked,
+    CrawlEnd,
+    CrawlEnded,
+    Fact,
+    ListedPage,
+    PagesListed,
+    RequestEnded,
+    VerificationFailed,
+)
 from models.state import Head, Job
 from models.web import Outcome
 
 REASONS: dict[str, tuple[CrawlEnd, str, Outcome]] = {
     "suspended": ("suspended", "staff suspended the site", Outcome.SUSPENDED),
+    "blocked": ("suspended", "staff put the site on the blocklist", Outcome.SUSPENDED),
+    "unlisted": ("failed", "staff took the site off the operator's list", Outcome.SUSPENDED),
     "withdrawn": ("failed", "the verification was withdrawn", Outcome.SUSPENDED),
     "deadline": ("aborted_deadline", "the job ran out of time", Outcome.OVER_BUDGET),
 }
@@ -26,12 +37,21 @@ def close_all(site: Site, now: float, reason: str, jobs: Iterable[Job] | None = 
     return change
 
 
-def close(
-    head: Head, job: Job, now: float, end: CrawlEnd, reason: str, left: Outcome = Outcome.OVER_BUDGET
+def close(  # noqa: PLR0913 - the last two are a listing's alone
+    head: Head,
+    job: Job,
+    now: float,
+    end: CrawlEnd,
+    reason: str,
+    left: Outcome = Outcome.OVER_BUDGET,
+    listed: tuple[ListedPage, ...] = (),
+    *,
+    cut: bool = False,
 ) -> Change:
     """End one job: `end` and `reason` for a crawl, a failure with `reason` for the small ones.
 
-    `left` is the outcome of a URL that the job had taken up and will not ask for again.
+    `left` is the outcome of a URL that the job had taken up and will not ask for again. However a listing ends, it
+    is answered: with the pages that it `listed`, or with none and the reason.
     """
     gone = without_job(head, job)
     facts: list[Fact] = []
@@ -40,7 +60,13 @@ def close(
         facts.append(not_asked(head, job, job.ask.kind, job.ask.url, now, left))
         job = counted(job, left)
     facts.append(_terminal(head.site, job, now, end, reason))
-    return Change(gone.head, gone.parts, tuple(facts))
+    if job.kind != "listing":
+        return Change(gone.head, gone.parts, tuple(facts))
+    answer = PagesListed(
+        id=ids.event_id(job.id, "listed"), at=now, site=head.site, job=job.id, account=job.account, host=job.host,
+        end=end, reason=reason, pages=listed, cut=cut,
+    )  # fmt: skip
+    return Change(gone.head, gone.parts, tuple(facts), (answer,))
 
 
 def counted(job: Job, outcome: Outcome) -> Job:
@@ -60,7 +86,7 @@ def not_asked(head: Head, job: Job, kind: str, url: str, now: float, outcome: Ou
 
 def _terminal(site: str, job: Job, now: float, end: CrawlEnd, reason: str) -> Fact:
     event = ids.event_id(job.id, "ended")
-    if job.kind == "crawl":
+    if job.kind in ("crawl", "listing"):
         return CrawlEnded(
             id=event, at=now, site=site, crawl=job.id, end=end, reason=reason, pages=job.pages, pairs=job.pairs,
             requests=job.requests, outcomes=job.outcomes, left=job.found - int(job.done or "0", 16).bit_count(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from crawler.rules.gate import is_under
 from crawler.rules.site import Frontier
 from models.state import Chunk, Entry, Job, chunk_key
 
@@ -33,10 +34,13 @@ def waiting(job: Job, frontier: Frontier) -> list[tuple[float, int]]:
 def with_chunk(
     site: str, job: Job, frontier: Frontier, found: Iterable[Entry], most: int, fingerprint: str | None = None
 ) -> tuple[Job, tuple[tuple[str, bytes | None], ...]]:
-    """The job and the part to write when a page or a sitemap named `found`; known URLs are left out."""
+    """The job and the part to write when a page or a sitemap named `found`; known URLs are left out.
+
+    So are those outside of the path that is all a proof covers (C04).
+    """
     fresh: dict[str, Entry] = {}
     for entry in found:
-        if entry.url not in frontier.urls:
+        if entry.url not in frontier.urls and (not job.under or is_under(entry.url, job.under)):
             fresh.setdefault(entry.url, entry)
     entries = tuple(fresh.values())[: max(0, most - job.found)]
     if not entries and fingerprint is None:

@@ -21,15 +21,18 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
     """The content and its digest. A text above the limit is cut, and says so; a page is never dropped for size."""
     response, reading = answer.response, read.reading
     site, url = answer.site.head.site, answer.ask.url
-    text = cut_to_bytes(reading.markdown, MOST_TEXT)
+    alone = answer.ask.pairs_only  # E18: no text of these is kept
+    text = "" if alone else cut_to_bytes(reading.markdown, MOST_TEXT)
     pairs = _within(
         [{"id": p.id, "question": p.question, "answer": p.answer, "source": p.source} for p in reading.pairs]
     )
     content = PageFetched(
         id=ids.page_id(answer.job.id, url), at=response.ended_at, site=site, crawl=answer.job.id, url=url,
         title=reading.title[:500], description=reading.description[:1000], language=reading.language, text=text,
-        text_cut=len(text) < len(reading.markdown), pairs=tuple(pairs), facts=tuple(_within(list(reading.facts))),
-        signals=read.signals, noindex=read.noindex, etag=response.header("ETag"),
+        text_cut=not alone and len(text) < len(reading.markdown), pairs=tuple(pairs),
+        facts=() if alone else tuple(_within(list(reading.facts))), pairs_only=alone,
+        frame=() if alone else tuple(_within(list(reading.frame))), menu=tuple(_within(list(reading.menu))),
+        signals={**_from_robots(answer), **read.signals}, noindex=read.noindex, etag=response.header("ETag"),
         last_modified=response.header("Last-Modified"), sha256=read.sha256, encoding=reading.encoding,
     )  # fmt: skip
     fact = PageKept(
@@ -37,6 +40,13 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
         url_id=ids.url_id(url), sha256=read.sha256, characters=len(text), pairs=len(pairs), noindex=read.noindex,
     )  # fmt: skip
     return content, fact
+
+
+def _from_robots(answer: Answer) -> dict[str, str]:
+    """The usage signals of robots.txt, such as Content-Signal, recorded with each page that it covers (A05)."""
+    verdict = answer.site.robots.get(answer.job.id)
+    rules = verdict.rules if verdict else None
+    return {f"robots:{name}": value for name, value in rules.signals} if rules else {}
 
 
 def cut_to_bytes(text: str, most: int) -> str:

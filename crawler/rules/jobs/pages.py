@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawler.rules.challenge import detect
-from crawler.rules.frontier import rank_of_link
+from crawler.rules.frontier import answers_questions, is_page, links_taken, rank_of_link, takes_links
 from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import close, counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, done_with, waiting, with_chunk
@@ -15,7 +15,7 @@ from crawler.rules.site import Change, Frontier, Site, with_job
 from crawler.rules.urls import Reason, UrlRefused, admitted, canonical, host_of
 from models.page import PageRead
 from models.profile import Profile
-from models.state import Ask, Entry, Job, chunk_key, robots_key
+from models.state import PAIRS_ONLY, Ask, Entry, Job, Limits, chunk_key, robots_key
 from models.web import Kind, Outcome
 
 REDIRECT_RANK = -1e8
@@ -25,28 +25,59 @@ BLOCKED = {"challenge": Outcome.BLOCKED_CHALLENGE, "login": Outcome.BLOCKED_LOGI
 
 def next_ask(site: Site, job: Job, now: float, profile: Profile) -> Ask | Change:
     """The next page, or the change that ends the crawl; entries that robots.txt denies are recorded on the way."""
-    if job.pages >= profile.budget.pages:
+    limits = limits_of(job, profile)
+    for_pairs = job.requests.get(PAIRS_ONLY, 0) < limits.pairs_requests
+    if not for_pairs and job.pages >= limits.pages:
         return close(site.head, job, now, "completed", f"{job.pages} pages kept: the budget")
-    if job.requests.get(Kind.PAGE, 0) >= profile.budget.page_requests:
+    to_keep = job.pages < limits.pages and job.requests.get(Kind.PAGE, 0) < limits.page_requests
+    if not for_pairs and not to_keep:
         return close(site.head, job, now, "completed_partial", "the budget of page requests is spent")
-    return job.ask or _from_frontier(site, job, now)
+    if job.ask is not None:
+        return job.ask if _has_room(job.ask, to_keep, for_pairs) else _given_up(site, job, job.ask, now)
+    return _from_frontier(site, job, now, to_keep, for_pairs)
 
 
-def _from_frontier(site: Site, job: Job, now: float) -> Ask | Change:
+def limits_of(job: Job, profile: Profile) -> Limits:
+    """What the gate decided for this job; without it (a job of an older version), the profile's own budget."""
+    budget = profile.budget
+    return job.limits or Limits(pages=budget.pages, page_requests=budget.page_requests)
+
+
+def _has_room(page: Ask | Entry, to_keep: bool, for_pairs: bool) -> bool:
+    return for_pairs if page.pairs_only else to_keep
+
+
+def _given_up(site: Site, job: Job, ask: Ask, now: float) -> Change:
+    """A page that was taken up when the budget of its sort was spent: another sort may have room (E18)."""
+    assert ask.entry is not None
+    fact = not_asked(site.head, job, ask.kind, ask.url, now, Outcome.OVER_BUDGET)
+    job = counted(moved(done_with(job, [ask.entry]), ask=None), Outcome.OVER_BUDGET)
+    return Change(with_job(site.head, job), facts=(fact,))
+
+
+def _from_frontier(site: Site, job: Job, now: float, to_keep: bool, for_pairs: bool) -> Ask | Change:
     frontier = site.frontiers.get(job.id, Frontier())
     denied: list[int] = []
+    spent = False
     for _, number in waiting(job, frontier):
         entry = frontier.entries[number]
+        if not _has_room(entry, to_keep, for_pairs):
+            spent = True
+            continue
         if not site.robots[job.id].allows(entry.url):
             denied.append(number)
         elif denied:
             break
         else:
-            return Ask(kind=Kind.PAGE, url=entry.url, entry=number, hops=entry.hops)
+            return Ask(
+                kind=Kind.PAGE, url=entry.url, entry=number, hops=entry.hops, pairs_only=entry.pairs_only
+            )  # fmt: skip
     if denied:
         return _denied(site, job, frontier, denied, now)
-    if not job.pages:
+    if not job.pages and not job.pairs:
         return close(site.head, job, now, "failed", "no page could be read")
+    if spent:
+        return close(site.head, job, now, "completed_partial", "the budget of page requests is spent")
     return close(site.head, job, now, "completed", "every page that was found has been read")
 
 
@@ -93,7 +124,11 @@ def _redirected(answer: Answer) -> Result:
         return _to_itself(answer, location)
     if answer.ask.hops >= answer.profile.scope.max_hops:
         return _finished(answer, Outcome.REDIRECT_LIMIT)
-    entry = Entry(url=target, rank=REDIRECT_RANK, depth=_depth(answer), hops=answer.ask.hops + 1)
+    entry = Entry(
+        url=target, rank=REDIRECT_RANK, depth=_entry(answer).depth, hops=answer.ask.hops + 1,
+        wave=_entry(answer).wave,
+        pairs_only=answer.ask.pairs_only,
+    )  # fmt: skip
     return _with_entries(answer, _finished(answer, Outcome.REDIRECTED), [entry])
 
 
@@ -131,25 +166,36 @@ def _read(answer: Answer) -> Result:
     result = _finished(answer, outcome)
     if outcome is Outcome.OK:
         content, fact = handed_on(answer, read)
-        job = moved(result.job, pages=result.job.pages + 1, pairs=result.job.pairs + len(content.pairs))
+        kept = 0 if content.pairs_only else 1
+        job = moved(result.job, pages=result.job.pages + kept, pairs=result.job.pairs + len(content.pairs))
         result = replace(result, job=job, facts=(fact,), contents=(content,))
-    follow = not (read.nofollow and answer.profile.discovery.obey_nofollow)
-    entries = _links(answer, read) if follow and answer.account.scope is None else []
-    return _with_entries(answer, result, entries, read.fingerprint if outcome is Outcome.OK else None)
+    follow = _follows(answer) and not (read.nofollow and answer.profile.discovery.obey_nofollow)
+    entries = _links(answer, read) if follow and not answer.ask.pairs_only else []
+    return _with_entries(answer, result, entries, read.reading.fingerprint if outcome is Outcome.OK else None)
+
+
+def _follows(answer: Answer) -> bool:
+    """W07: with a sitemap, the links of its own pages, and not of those found through them."""
+    discovery = answer.profile.discovery
+    return takes_links(links_taken(discovery, sitemap_found=answer.job.sitemap_found), _entry(answer).wave)
 
 
 def _kept_or_not(answer: Answer, read: PageRead) -> Outcome:
     if read.noindex and answer.profile.discovery.noindex == "skip":
         return Outcome.NOINDEX  # C09
-    if read.thin:
+    if read.reading.thin:
         return Outcome.THIN
-    if read.fingerprint and is_known(read.fingerprint, answer.frontier.fingerprints):
+    if read.reading.fingerprint and is_known(read.reading.fingerprint, answer.frontier.fingerprints):
         return Outcome.DUPLICATE
     return Outcome.OK
 
 
 def _links(answer: Answer, read: PageRead) -> list[Entry]:
-    depth = _depth(answer) + 1
+    """What a page links to; from a hand-listed page, the pages of questions and answers alone (E18, E22)."""
+    listed = answer.job.hand_listed
+    depth = _entry(answer).depth + 1
+    unlisted = answer.profile.discovery.links != "always" and answer.job.sitemap_found
+    wave = _entry(answer).wave + 1 if unlisted else 0
     found: list[Entry] = []
     if depth > answer.profile.scope.max_depth:
         return found
@@ -160,12 +206,18 @@ def _links(answer: Answer, read: PageRead) -> list[Entry]:
             url = admitted(link.href, answer.job.host, answer.profile.scope, base=answer.ask.url)
         except UrlRefused:
             continue
-        found.append(Entry(url=url, rank=rank_of_link(url, link.text, depth), depth=depth))
+        if not is_page(url):
+            continue  # by its name a picture or a document: a request would be spent on a refusal (E04)
+        if not listed or answers_questions(url, link.text):
+            rank = rank_of_link(url, link.text, depth, wave=wave)
+            found.append(Entry(url=url, rank=rank, depth=depth, wave=wave, pairs_only=listed))
     return found
 
 
-def _depth(answer: Answer) -> int:
-    return answer.frontier.entries[answer.ask.entry].depth if answer.ask.entry is not None else 0
+def _entry(answer: Answer) -> Entry:
+    """The frontier's entry that was asked for."""
+    assert answer.ask.entry is not None
+    return answer.frontier.entries[answer.ask.entry]
 
 
 def _with_entries(answer: Answer, result: Result, entries: list[Entry], fingerprint: str | None = None) -> Result:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawler.rules.jobs import pages, sitemaps
-from crawler.rules.jobs.asking import request_for
+from crawler.rules.jobs import listing, pages, proof, robots, sitemaps
+from crawler.rules.jobs.asking import phase_of, request_for
 from crawler.rules.jobs.closing import close_all
 from crawler.rules.site import Change, Policy, Site, with_job
 from models.ids import url_id
-from models.state import Account, Ask, Intent, Job
-from models.web import Kind, Request
+from models.state import PAIRS_ONLY, Account, Ask, Intent, Job
+from models.web import Kind, Lookup, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Send:
     host: str
     """The crawl's authority."""
     ask: Ask
-    request: Request
+    request: Request | Lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Intended:
 def plan(site: Site, now: float, policy: Policy) -> Plan:
     """The next request of `site` at wall-clock second `now`; whether the pace allows it yet is the pump's affair."""
     head = site.head
-    if head.suspended is not None or not head.jobs:
+    if head.stopped or not head.jobs:
         return Idle(None)
     late = [job for job in head.jobs if now > job.deadline]
     if late:
@@ -63,29 +63,33 @@ def plan(site: Site, now: float, policy: Policy) -> Plan:
     ask = _next(site, job, now, policy)
     if isinstance(ask, Change):
         return Done(ask)
+    if ask.kind == Kind.DNS_PROOF:
+        return Send(job.id, job.host, ask, proof.lookup(site, job, policy))  # E08: asks the resolvers, not the site
     note = head.accounts.get(job.account, Account()).note
-    return Send(job.id, job.host, ask, request_for(ask, note, policy.profile))
+    return Send(job.id, job.host, ask, request_for(ask, note, policy.profile, phase_of(job)))
 
 
 def _next(site: Site, job: Job, now: float, policy: Policy) -> Ask | Change:
-    profile = policy.profile
     if job.kind == "check":
         return job.ask or Ask(kind=Kind.ADDRESS_CHECK, url=job.start)  # E07
     if job.kind == "verification":
-        assert profile.proofs.file is not None
-        return job.ask or Ask(kind=Kind.TOKEN_FILE, url=f"https://{job.host}{profile.proofs.file.path}")  # E09
+        return proof.next_ask(site, job, now, policy)  # E08-E10
+    if job.phase == "robots" and job.ask is None and (opened := robots.from_cache(site, job, now)):
+        return opened
     if job.phase == "robots":
         return job.ask or Ask(kind=Kind.ROBOTS, url=f"https://{job.host}/robots.txt")  # E14: before anything else
-    if job.phase == "sitemaps":
-        return sitemaps.next_ask(site, job, now, profile)
-    return pages.next_ask(site, job, now, profile)
+    if job.recheck:
+        return proof.next_ask(site, job, now, policy)  # C06: before the first page
+    last = listing.next_ask if job.kind == "listing" else pages.next_ask
+    return (sitemaps.next_ask if job.phase == "sitemaps" else last)(site, job, now, policy.profile)
 
 
 def intend(site: Site, send: Send, worker: str, now: float) -> Intended:
     """Count the request and remember that it may be on the wire. The caller waits for the broker, then sends."""
     job = site.job(send.job)
     assert job is not None
-    requests = {**job.requests, send.ask.kind: job.requests.get(send.ask.kind, 0) + 1}
+    kind = PAIRS_ONLY if send.ask.pairs_only else send.ask.kind
+    requests = {**job.requests, kind: job.requests.get(kind, 0) + 1}
     job = job.model_copy(update={"number": job.number + 1, "requests": requests, "ask": send.ask})
     intent = Intent(
         number=job.number, job=job.id, kind=send.ask.kind, method=send.request.method, url_id=url_id(send.ask.url),

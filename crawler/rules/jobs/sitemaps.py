@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.rules.frontier import rank_of_sitemap
+from crawler.rules.frontier import is_page, rank_of_sitemap
 from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, with_chunk
@@ -53,7 +53,9 @@ def absorb(answer: Answer) -> Result:
     wanted = [u for u in wanted if same_site(u, answer.site.head.site) and u not in (*seen, *job.sitemaps)]
     job = moved(job, sitemaps_seen=seen, sitemaps=(*job.sitemaps, *dict.fromkeys(wanted))[:MOST_WAITING])
     most = MOST_FOUND * answer.profile.budget.pages
-    job, parts = with_chunk(answer.site.head.site, job, answer.frontier, _entries(answer), most)
+    entries = _entries(answer)
+    job = moved(job, sitemap_found=job.sitemap_found or bool(entries))
+    job, parts = with_chunk(answer.site.head.site, job, answer.frontier, entries, most)
     return Result(job, answer.response.outcome, parts=parts)
 
 
@@ -64,6 +66,8 @@ def _entries(answer: Answer) -> list[Entry]:
         try:
             page = admitted(url, answer.job.host, answer.profile.scope, base=answer.ask.url)
         except UrlRefused:
+            continue
+        if not is_page(page):
             continue
         found.append(Entry(url=page, rank=rank_of_sitemap(page, priority), depth=1))
     return found

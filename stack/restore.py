@@ -1,0 +1,221 @@
+"""The sites' memory put back from PostgreSQL (A03): after the loss of the broker's data, or on a broker that is new.
+
+A worker makes no request in a partition whose memory does not say that it is whole. So the messages of all sites go
+first, and each partition's marker goes last: what a site may do is known before it does anything. Where nothing was
+lost, workers ignore these messages; sending them twice, or to a running deployment, does no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from crawler.rules import gate
+from models import topics
+from models.database import make_engine
+from models.ids import marker_of, partition_of
+from models.mailbox import RESTORE, Message, OpenCrawl, Origin, RestoreSite
+from models.state import Account, Confirmation, Proof, Suspension
+from models.tables import Confirmation as ConfirmationRow
+from models.tables import Crawl, Fetch, Page, Pair, Pause, Settings, Verification
+from models.tables import Suspension as SuspensionRow
+from stack.errors import StackError
+
+MAILBOX = "site-mailbox"
+FACTS = "site-events"
+SINK_GROUP = "licet-sink"
+STARTS = {"suspended": "suspended", "blocked": "blocked", "listed": "listed"}
+ENDS = {"resumed": "suspended", "unblocked": "blocked", "unlisted": "listed"}
+
+
+@dataclass
+class Known:
+    """What the database knows of one site."""
+
+    accounts: defaultdict[str, Account] = field(default_factory=lambda: defaultdict(Account))
+    decided: dict[str, Suspension | None] = field(default_factory=dict)
+    starts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    pause_until: float = 0.0
+    strikes: int = 0
+    open: dict[str, OpenCrawl] = field(default_factory=dict)
+
+
+def known(engine: Engine, now: float) -> dict[str, Known]:
+    """Site -> what is known of it: authority, settings, staff's decisions, today's starts, pauses."""
+    sites: defaultdict[str, Known] = defaultdict(Known)
+    with engine.connect() as connection:
+        for read in (_settings, _proofs, _confirmations, _decisions, _open_crawls):
+            read(connection, sites)
+        _starts(connection, sites, now)
+        _pauses(connection, sites, now)
+    return dict(sites)
+
+
+def _settings(connection: Connection, sites: defaultdict[str, Known]) -> None:
+    for row in _rows(connection, Settings, Settings.saved_at):
+        scope = None if row["scope"] is None else tuple(row["scope"])
+        sites[row["site"]].accounts[row["account"]] = Account(
+            host=row["host"], start=row["start"], note=row["note"], scope=scope, schedule=row["schedule"],
+            saved_at=row["saved_at"].timestamp(),
+        )  # fmt: skip
+
+
+def _proofs(connection: Connection, sites: defaultdict[str, Known]) -> None:
+    """The history of each account's proofs, told again: E13 and C06 decide what is left at its end."""
+    for row in _rows(connection, Verification, Verification.at):
+        accounts = sites[row["site"]].accounts
+        held, at = accounts[row["account"]], row["at"].timestamp()
+        gone = row["kind"] == "withdrawn" or (row["kind"] == "rechecked" and row["result"] == "absent")
+        if gone:
+            accounts[row["account"]] = held.model_copy(update={"proof": None, "lost_at": at})
+        elif row["kind"] == "verified":
+            new = Proof(
+                method=row["method"], host=row["host"], at=at, weaker=bool(row["weaker"]), by=row["by"],
+                kept_at=row["kept_at"], path=row["path"] or "", token=row["token"] or "",
+            )  # fmt: skip
+            place = {"host": held.host or new.host, "start": held.start or f"https://{new.host}/"}
+            accounts[row["account"]] = held.model_copy(update={"proof": gate.better(held.proof, new), **place})
+
+
+def _confirmations(connection: Connection, sites: defaultdict[str, Known]) -> None:
+    for row in _rows(connection, ConfirmationRow, ConfirmationRow.at):
+        accounts = sites[row["site"]].accounts
+        word = Confirmation(at=row["at"].timestamp(), by=row["by"])
+        accounts[row["account"]] = accounts[row["account"]].model_copy(update={"confirmed": word})
+
+
+def _decisions(connection: Connection, sites: defaultdict[str, Known]) -> None:
+    for row in _rows(connection, SuspensionRow, SuspensionRow.at):
+        decided = sites[row["site"]].decided
+        if row["kind"] in STARTS:
+            said = Suspension(at=row["at"].timestamp(), by=row["by"], reason=row["reason"])
+            decided[STARTS[row["kind"]]] = said
+        else:
+            decided[ENDS[row["kind"]]] = None
+
+
+def _open_crawls(connection: Connection, sites: defaultdict[str, Known]) -> None:
+    """A04: what was accepted and has no end yet, with what is held of it."""
+    query = select(Crawl.site, Crawl.crawl).where(Crawl.accepted.is_(True), Crawl.terminal_kind.is_(None))
+    for site, crawl in connection.execute(query.order_by(Crawl.requested_at)).all():
+        pages = select(func.count()).where(Page.crawl == crawl, Page.pairs_only.is_(False))
+        pairs = (
+            select(func.count()).select_from(Pair).join(Page, Page.page_id == Pair.page_id).where(Page.crawl == crawl)
+        )
+        asked = select(Fetch.kind, func.count()).where(Fetch.job == crawl, Fetch.sent).group_by(Fetch.kind)
+        sites[site].open[str(crawl)] = OpenCrawl(
+            crawl=str(crawl), pages=connection.execute(pages).scalar_one(),
+            pairs=connection.execute(pairs).scalar_one(),
+            requests={kind: count for kind, count in connection.execute(asked).all()},  # noqa: C416 - rows, not pairs
+        )  # fmt: skip
+
+
+def _starts(connection: Connection, sites: defaultdict[str, Known], now: float) -> None:
+    """E21: what counts towards today; yesterday's too, for an event that was asked before midnight."""
+    since = datetime.fromtimestamp(now - 86_400, UTC)
+    query = select(Crawl.site, Crawl.crawl, Crawl.requested_at).where(
+        Crawl.accepted.is_(True), Crawl.requester != "staff", Crawl.requested_at >= since,
+        (Crawl.kind == "crawl") | Crawl.kind.is_(None),
+    )  # fmt: skip
+    for site, crawl, at in connection.execute(query.order_by(Crawl.requested_at)).all():
+        if at is not None:
+            sites[site].starts[gate.day_of(at.timestamp())].append(str(crawl))
+
+
+def _pauses(connection: Connection, sites: defaultdict[str, Known], now: float) -> None:
+    for row in _rows(connection, Pause, Pause.paused_at):
+        if row["until"].timestamp() > now:
+            sites[row["site"]].pause_until = row["until"].timestamp()
+            sites[row["site"]].strikes = row["strikes"]
+
+
+def _rows(connection: Connection, table: Any, order: Any) -> Iterable[Any]:
+    return connection.execute(select(table.__table__).order_by(order)).mappings().all()
+
+
+def messages(sites: dict[str, Known], partitions: int, now: float) -> list[Message]:
+    """The messages, markers last. One for each account, since a long scope fills a message by itself."""
+    found = []
+    for site, memory in sorted(sites.items()):
+        starts = {day: tuple(ids) for day, ids in memory.starts.items()}
+        whole = RestoreSite(
+            starts=starts, pause_until=memory.pause_until, strikes=memory.strikes,
+            suspended=memory.decided.get("suspended"), blocked=memory.decided.get("blocked"),
+            listed=memory.decided.get("listed"), open=tuple(memory.open.values()),
+        )  # fmt: skip
+        found.append(_message(site, whole, now))
+        found += [_message(site, RestoreSite(accounts={name: a}), now) for name, a in memory.accounts.items()]
+    markers = [marker_of(partition, partitions) for partition in range(partitions)]
+    return found + [_message(marker, RestoreSite(marker=True), now) for marker in markers]
+
+
+def _message(site: str, said: RestoreSite, now: float) -> Message:
+    return Message(
+        id=str(uuid.uuid4()), type=RESTORE, site=site, host=site, start=f"https://{site}/",
+        origin=Origin(topic="licet restore", partition=0, offset=0), said_at=now, data=said.model_dump(mode="json"),
+    )  # fmt: skip
+
+
+async def restore(bootstrap: str, database_url: str) -> int:
+    """Send every site its memory, and every partition its marker. Gives the number of sites."""
+    now, partitions = time.time(), topics.by_name()[MAILBOX].partitions
+    sites = await asyncio.to_thread(_read, database_url, now)
+    # one record a batch: Tansu reports a wrong end of the topic after a larger one
+    producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", max_batch_size=1)
+    await producer.start()
+    try:
+        for message in messages(sites, partitions, now):
+            where = partition_of(message.site, partitions)
+            value = message.model_dump_json().encode()
+            await producer.send_and_wait(MAILBOX, value, key=message.site.encode(), partition=where)
+    finally:
+        await producer.stop()
+    return len(sites)
+
+
+def _read(database_url: str, now: float) -> dict[str, Known]:
+    engine = make_engine(database_url, "licet-restore", read_only=True)
+    try:
+        return known(engine, now)
+    except SQLAlchemyError as error:
+        why = type(getattr(error, "orig", None) or error).__name__
+        raise StackError(f"The database cannot be asked ({why}): is it running, and at this version?") from None
+    finally:
+        engine.dispose()
+
+
+async def unread_facts(bootstrap: str) -> int:
+    """Facts on the broker that the database does not have yet: with them, what it knows would be too old."""
+    partitions = topics.by_name()[FACTS].partitions
+    wanted = [TopicPartition(FACTS, partition) for partition in range(partitions)]
+    consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=SINK_GROUP, enable_auto_commit=False)
+    await consumer.start()
+    try:
+        consumer.assign(wanted)
+        ends = await consumer.end_offsets(wanted)
+        begins = await consumer.beginning_offsets(wanted)
+        unread = 0
+        for tp in wanted:
+            unread += max(0, ends[tp] - max(await consumer.committed(tp) or 0, begins[tp]))
+        return unread
+    finally:
+        await consumer.stop()
+
+
+async def restore_when_up_to_date(bootstrap: str, database_url: str) -> int:
+    """As `restore`; a `StackError` while the database is behind the facts."""
+    if unread := await unread_facts(bootstrap):
+        raise StackError(
+            f"The database has yet to read {unread} facts. Run a sink until it has (`licet sink`), then restore."
+        )
+    return await restore(bootstrap, database_url)
