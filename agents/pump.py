@@ -77,6 +77,7 @@ class Pump:
         self.paused = False
         OPEN_SITES.set(len(self._slots))
         if self._loop is None:
+            self._standstill.begin()
             self._loop = asyncio.create_task(self._run(), name="pump")
         self._wake.set()
 

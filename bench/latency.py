@@ -1,8 +1,8 @@
 """From `crawl-requested` to the first request (robots.txt) at the origin, on an idle stack.
 
-The goal is a median under 100 ms. The house of the tests, on Apache Kafka where it can be had: one worker, one site at
-a time, everything at rest in between. Both ends are read on one monotonic clock: before the event is produced, and at
-the origin's first byte.
+The goal is a median under 100 ms. The house of the tests runs, on Apache Kafka where it can be had: one worker,
+one site at a time, everything at rest in between. Both ends are read on one monotonic clock: before the event is
+produced, and at the origin's first byte.
 """
 
 from __future__ import annotations

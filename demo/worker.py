@@ -12,21 +12,25 @@ import json
 import sys
 from pathlib import Path
 
-from app import run_worker
+from app import policy_of, run_worker
 from crawler.fetch.network import Network
 from models.settings import load
 
 
 def network_from(path: Path) -> Network:
-    """The network that a demo or a test wrote down: `{"routes": {host: [address, port]}, "ca": path}`."""
+    """The network that a demo or a test wrote down: `{"routes": {host: [address, port]}, "ca": path}`.
+
+    `resolvers`, if there are any, are DNS-over-HTTPS URLs on loopback.
+    """
     said = json.loads(path.read_text())
     routes = {host: (address, port) for host, (address, port) in said["routes"].items()}
-    return Network(routes=routes, ca=Path(said["ca"]))
+    return Network(routes=routes, ca=Path(said["ca"]), resolvers=tuple(said.get("resolvers", ())))
 
 
 def main() -> int:
     """Run until SIGTERM; the exit code of the worker."""
-    return run_worker(load(), network_from(Path(sys.argv[1])))
+    settings = load()
+    return run_worker(settings, policy_of(settings), network_from(Path(sys.argv[1])))
 
 
 if __name__ == "__main__":

@@ -37,6 +37,15 @@ RESTORE = "restore-site"
 """Puts a site's memory back (A03). Sent from the database by staff's `licet restore`; no intake topic carries it."""
 
 
+class OpenCrawl(Said):
+    """A crawl or listing that the database has as running, and how far it came."""
+
+    crawl: str
+    pages: int = 0
+    pairs: int = 0
+    requests: dict[str, int] = Field(default_factory=dict)
+
+
 class RestoreSite(Said):
     """What the database knows of a site. `marker`: everything of this partition has been said before."""
 
@@ -48,6 +57,8 @@ class RestoreSite(Said):
     starts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     pause_until: float = 0.0
     strikes: int = 0
+    open: tuple[OpenCrawl, ...] = ()
+    """What was running when the memory was lost; it ends here, once (A04)."""
 
 
 SCHEMAS: dict[str, type[Said]] = {

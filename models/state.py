@@ -127,6 +127,8 @@ class Job(Model):
     sitemaps: tuple[str, ...] = ()
     """Sitemaps that wait to be read."""
     sitemaps_seen: tuple[str, ...] = ()
+    sitemap_found: bool = False
+    """A sitemap named pages; what follows for links is the profile's to say (W07)."""
     chunks: int = 0
     found: int = 0
     done: str = ""
@@ -187,6 +189,8 @@ class Entry(Model):
     depth: int = 0
     hops: int = 0
     """Redirect hops that led here."""
+    wave: int = 0
+    """1: linked from a page of the sitemap, but missing from it (W07)."""
     title: str = ""
     """What a link or the page itself calls it; for a listing."""
     pairs_only: bool = False
@@ -214,6 +218,11 @@ def head_key(site: str) -> str:
 def seen_key(site: str) -> str:
     """The table key of the messages that a site has seen."""
     return f"{site}|s"
+
+
+def cache_key(site: str) -> str:
+    """The table key of the robots.txt that outlives its crawl (W03)."""
+    return f"{site}|c"
 
 
 def robots_key(site: str, job: str) -> str:

@@ -45,7 +45,8 @@ def acls(bootstrap: str) -> list[str]:
 def grants() -> list[Grant]:
     """What each principal may do. What is not listed here, nobody may."""
     topics = load_topics()
-    return [*_writers_of_intake(topics), *_workers(topics), *_sink(), *_replayer(topics), *_deploy(topics)]
+    others = [*_sink(), *_replayer(topics), *_restore(), *_deploy(topics)]
+    return [*_writers_of_intake(topics), *_workers(topics), *others]
 
 
 def _intake(topics: list[Topic]) -> list[str]:
@@ -89,6 +90,13 @@ def _replayer(topics: list[Topic]) -> Iterator[Grant]:
     for topic in topics:
         yield Grant("licet-replay", READ, "topic", topic.name)
     yield Grant("licet-replay", READ, "group", "licet-replay*")
+
+
+def _restore() -> Iterator[Grant]:
+    """`licet restore`: tells sites what the database knows of them, once the sink has read all facts (A03)."""
+    yield Grant("licet-restore", WRITE, "topic", "site-mailbox")
+    yield Grant("licet-restore", READ, "topic", "site-events")
+    yield Grant("licet-restore", READ, "group", "licet-sink")
 
 
 def _deploy(topics: list[Topic]) -> Iterator[Grant]:

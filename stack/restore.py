@@ -17,17 +17,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
-from sqlalchemy import Connection, Engine, select
+from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from crawler.rules import gate
 from models import topics
 from models.database import make_engine
 from models.ids import marker_of, partition_of
-from models.mailbox import RESTORE, Message, Origin, RestoreSite
+from models.mailbox import RESTORE, Message, OpenCrawl, Origin, RestoreSite
 from models.state import Account, Confirmation, Proof, Suspension
 from models.tables import Confirmation as ConfirmationRow
-from models.tables import Crawl, Pause, Settings, Verification
+from models.tables import Crawl, Fetch, Page, Pair, Pause, Settings, Verification
 from models.tables import Suspension as SuspensionRow
 from stack.errors import StackError
 
@@ -47,13 +47,14 @@ class Known:
     starts: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     pause_until: float = 0.0
     strikes: int = 0
+    open: dict[str, OpenCrawl] = field(default_factory=dict)
 
 
 def known(engine: Engine, now: float) -> dict[str, Known]:
     """Site -> what is known of it: authority, settings, staff's decisions, today's starts, pauses."""
     sites: defaultdict[str, Known] = defaultdict(Known)
     with engine.connect() as connection:
-        for read in (_settings, _proofs, _confirmations, _decisions):
+        for read in (_settings, _proofs, _confirmations, _decisions, _open_crawls):
             read(connection, sites)
         _starts(connection, sites, now)
         _pauses(connection, sites, now)
@@ -103,6 +104,22 @@ def _decisions(connection: Connection, sites: defaultdict[str, Known]) -> None:
             decided[ENDS[row["kind"]]] = None
 
 
+def _open_crawls(connection: Connection, sites: defaultdict[str, Known]) -> None:
+    """A04: what was accepted and has no end yet, with what is held of it."""
+    query = select(Crawl.site, Crawl.crawl).where(Crawl.accepted.is_(True), Crawl.terminal_kind.is_(None))
+    for site, crawl in connection.execute(query.order_by(Crawl.requested_at)).all():
+        pages = select(func.count()).where(Page.crawl == crawl, Page.pairs_only.is_(False))
+        pairs = (
+            select(func.count()).select_from(Pair).join(Page, Page.page_id == Pair.page_id).where(Page.crawl == crawl)
+        )
+        asked = select(Fetch.kind, func.count()).where(Fetch.job == crawl, Fetch.sent).group_by(Fetch.kind)
+        sites[site].open[str(crawl)] = OpenCrawl(
+            crawl=str(crawl), pages=connection.execute(pages).scalar_one(),
+            pairs=connection.execute(pairs).scalar_one(),
+            requests={kind: count for kind, count in connection.execute(asked).all()},  # noqa: C416 - rows, not pairs
+        )  # fmt: skip
+
+
 def _starts(connection: Connection, sites: defaultdict[str, Known], now: float) -> None:
     """E21: what counts towards today; yesterday's too, for an event that was asked before midnight."""
     since = datetime.fromtimestamp(now - 86_400, UTC)
@@ -134,7 +151,7 @@ def messages(sites: dict[str, Known], partitions: int, now: float) -> list[Messa
         whole = RestoreSite(
             starts=starts, pause_until=memory.pause_until, strikes=memory.strikes,
             suspended=memory.decided.get("suspended"), blocked=memory.decided.get("blocked"),
-            listed=memory.decided.get("listed"),
+            listed=memory.decided.get("listed"), open=tuple(memory.open.values()),
         )  # fmt: skip
         found.append(_message(site, whole, now))
         found += [_message(site, RestoreSite(accounts={name: a}), now) for name, a in memory.accounts.items()]

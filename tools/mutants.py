@@ -23,9 +23,13 @@ sys.path.insert(0, str(ROOT))
 
 # ruff: noqa: E402 - the tree is put on the path first, so that this runs from anywhere
 from tools.mutant_list import MUTANTS, Mutant
+from tools.mutant_list_authority import AUTHORITY
 
-_COPIED = ("models", "bots", "crawler", "commands", "tests/rules", "tests/models", "tests/data")
-_FILES = ("pyproject.toml", "topics.yaml", "tests/__init__.py")
+_COPIED = (
+    "models", "bots", "crawler", "agents", "commands", "stack", "migrations", "demo", "tests/rules", "tests/models",
+    "tests/data", "tests/jobs", "tests/authority", "tests/commands", "tests/house", "tests/support",
+)  # fmt: skip
+_FILES = ("app.py", "pyproject.toml", "topics.yaml", "tests/__init__.py", "tests/conftest.py")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
@@ -37,7 +41,7 @@ def main(only: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         _copy(tree)
-        for mutant in MUTANTS:
+        for mutant in (*MUTANTS, *AUTHORITY):
             if mutant.id.startswith(only):
                 killer = _killer(tree, mutant)
                 survived += killer is None
@@ -68,7 +72,8 @@ def _killer(tree: Path, mutant: Mutant) -> str | None:
 
 def _first_failure(tree: Path, promise: str) -> str | None:
     files = [str(path) for path in sorted(tree.glob("tests/*/test_*.py")) if promise in path.read_text("utf-8")]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", promise, *files]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not stack", "-k", promise]
+    command += files
     environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     run = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
     found = _FAILED.search(run.stdout)

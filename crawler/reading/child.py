@@ -56,9 +56,10 @@ def _serve(line: socket.socket, job: bytes, memory: int, cpu: int) -> bool:
         kind, answer = LIMIT, b"memory"
     except Exception as error:  # noqa: BLE001 - whatever a document provokes is an answer
         kind, answer = FAILED, f"{type(error).__name__}: {error}"[:500].encode("utf-8", "replace")
-        if _peak() > memory * 0.9:  # lexbor reports a refused allocation as "Can't parse HTML"
+        if _status("VmPeak") > memory * 0.9:  # lexbor reports a refused allocation as "Can't parse HTML"
             kind, answer = LIMIT, b"memory"
-    stays = kind != LIMIT and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 < memory // 2
+    # Not ru_maxrss: that one is inherited over fork and exec, and a large parent would make every child leave.
+    stays = kind != LIMIT and _status("VmHWM") < memory // 2
     _send(line, kind + (STAYS if stays else LEAVES), answer)
     return stays
 
@@ -91,9 +92,10 @@ def _die_with_parent() -> None:
         sys.exit(0)
 
 
-def _peak() -> int:
+def _status(name: str) -> int:
+    """Bytes of one of this process's own counters: VmPeak, the address space; VmHWM, the memory in use."""
     for text in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
-        if text.startswith("VmPeak:"):
+        if text.startswith(f"{name}:"):
             return int(text.split()[1]) * 1024
     return 0
 

@@ -9,38 +9,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from crawler.rules import gate, restoring
+from crawler.rules import gate, restoring, sentences, staff
 from crawler.rules.identity import NoteRefused, check_note
 from crawler.rules.jobs import proof
 from crawler.rules.jobs.closing import close_all
+from crawler.rules.making import named, new_job, refused, with_account
 from crawler.rules.site import Change, Policy, Site, joined, with_job
 from crawler.rules.urls import UrlRefused, admitted
 from models import ids, intake
-from models.events import (
-    Blocked,
-    CrawlDecided,
-    Listed,
-    Requester,
-    Resumed,
-    SettingsSaved,
-    SiteConfirmed,
-    StopConfirmed,
-    StopDone,
-    StopRequested,
-    Suspended,
-    Unblocked,
-    Unlisted,
-    VerificationWithdrawn,
-    Verified,
-)
+from models.events import CrawlDecided, Requester, SettingsSaved, SiteConfirmed
 from models.mailbox import RESTORE, Message
-from models.state import Account, Confirmation, Head, Job, Proof, Seen, Suspension, seen_key
+from models.state import Account, Confirmation, Head, Job, Seen, seen_key
 
 REMEMBERED = 200
 """Messages per site that are recognised when they come again."""
-SMALL_DEADLINE = 15 * 60.0
-CRAWL_DEADLINE = 4 * 3600.0
-"""The worst legal crawl takes about 1.5 h: 120 requests of 30 s timeout and 1 s pace, and their retries."""
 
 
 def decide(site: Site, message: Message, now: float, policy: Policy) -> Change:
@@ -68,7 +50,9 @@ def _address_saved(site: Site, message: Message, now: float, policy: Policy) -> 
         refused["note"] = str(error)
     try:
         update["scope"] = _scope(said.scope, message, policy)
-    except (UrlRefused, ScopeRefused) as error:
+    except UrlRefused as error:
+        refused["scope"] = f"{sentences.of(error.reason)} ({error})"
+    except ScopeRefused as error:
         refused["scope"] = str(error)
     account = held.model_copy(update=update)
     head = site.head.model_copy(update={"accounts": {**site.head.accounts, said.account: account}})
@@ -76,9 +60,9 @@ def _address_saved(site: Site, message: Message, now: float, policy: Policy) -> 
         id=ids.event_id("settings", message.id), at=now, site=head.site, account=said.account, host=account.host,
         start=account.start, note=account.note, scope=account.scope, schedule=account.schedule, refused=refused,
     )  # fmt: skip
-    check = policy.profile.address_check.enabled and held.start != message.start and not head.stopped
-    if check:  # saving the same address again sends nothing
-        head = with_job(head, _job("check", message, said.account, now, policy))
+    changed = held.start != message.start or not held.saved_at
+    if changed and policy.profile.address_check.enabled and not head.stopped:  # an unchanged one sends nothing
+        head = with_job(head, new_job("check", message, said.account, now, policy))
     return Change(head, facts=(fact,))
 
 
@@ -102,34 +86,28 @@ def _site_confirmed(site: Site, message: Message, now: float, policy: Policy) ->
     said = message.said
     assert isinstance(said, intake.SiteConfirmed)
     held = site.head.accounts.get(said.account, Account())
-    update = {"confirmed": Confirmation(at=now, by=said.by), **_named(held, message)}
+    update = {"confirmed": Confirmation(at=now, by=said.by), **named(held, message)}
     fact = SiteConfirmed(
         id=ids.event_id("confirmed", message.id), at=now, site=site.head.site, account=said.account, by=said.by
     )  # fmt: skip
-    return Change(_with_account(site.head, said.account, held.model_copy(update=update)), facts=(fact,))
+    return Change(with_account(site.head, said.account, held.model_copy(update=update)), facts=(fact,))
 
 
 def _verification_requested(site: Site, message: Message, now: float, policy: Policy) -> Change:
     """E08-E10. One verification at a time for an account; a stopped site is left alone."""
     said = message.said
     assert isinstance(said, intake.VerificationRequested)
-    job = _job("verification", message, said.account, now, policy, method=said.method)
+    job = new_job("verification", message, said.account, now, policy, method=said.method)
     if site.job(job.id) is not None:
         return Change(site.head)  # delivered again before it was marked as seen
     if site.head.stopped:
         return close_all(site, now, _stop_of(site.head), jobs=(job,))
     busy = any(other.kind == "verification" and other.account == said.account for other in site.head.jobs)
     if busy:
-        return _refused(site, job, now, "busy", "A proof is being looked for already; its result comes in a moment.")
+        return refused(site, job, now, "busy", "A proof is being looked for already; its result comes in a moment.")
     if not proof.known(policy, said.method):
-        return _refused(site, job, now, "method", f"{policy.profile.identity.token} knows no proof of this kind.")
+        return refused(site, job, now, "method", f"{policy.profile.identity.token} knows no proof of this kind.")
     return Change(with_job(site.head, job))
-
-
-def _refused(site: Site, job: Job, now: float, cause: str, reason: str) -> Change:
-    """A verification that is not made."""
-    found = proof.Finding("undetermined", cause, reason)
-    return Change(site.head, facts=(proof.failed(site, job, now, found, refused=True),))
 
 
 def _stop_of(head: Head) -> str:
@@ -141,7 +119,7 @@ def _crawl_requested(site: Site, message: Message, now: float, policy: Policy) -
     said = message.said
     assert isinstance(said, intake.CrawlRequested | intake.StartCrawl)
     requester: Requester = said.requester if isinstance(said, intake.CrawlRequested) else "staff"
-    job = _job("crawl", message, said.account, now, policy, requester=requester, phase="robots", plan=said.plan)
+    job = new_job("crawl", message, said.account, now, policy, requester=requester, phase="robots", plan=said.plan)
     return _at_the_gate(site, message, job, said.by, now, policy)
 
 
@@ -149,7 +127,7 @@ def _listing_requested(site: Site, message: Message, now: float, policy: Policy)
     """E05: a listing passes the gate as a crawl does. It is of the whole site and begins at the homepage."""
     said = message.said
     assert isinstance(said, intake.ListingRequested)
-    job = _job("listing", message, said.account, now, policy, phase="robots", start=f"https://{message.host}/")
+    job = new_job("listing", message, said.account, now, policy, phase="robots", start=f"https://{message.host}/")
     return _at_the_gate(site, message, job, said.by, now, policy)
 
 
@@ -186,162 +164,13 @@ def _decision(
     )  # fmt: skip
 
 
-def _suspend(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E25: every running job ends here; the pump looks at the head before each request."""
-    said = message.said
-    assert isinstance(said, intake.SuspendSite)
-    closed = close_all(site, now, "suspended")
-    head = closed.head.model_copy(update={"suspended": Suspension(at=now, by=said.by, reason=said.reason)})
-    fact = Suspended(id=ids.event_id("suspended", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
-    return joined(closed, Change(head, facts=(fact, *_done(site, message, said, now))))
-
-
-def _resume(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    said = message.said
-    assert isinstance(said, intake.ResumeSite)
-    head = site.head.model_copy(update={"suspended": None})
-    fact = Resumed(id=ids.event_id("resumed", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
-    return Change(head, facts=(fact,))
-
-
-def _block(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """W13: effective at once, as a suspension is; a resume does not lift it."""
-    said = message.said
-    assert isinstance(said, intake.BlockSite)
-    closed = close_all(site, now, "blocked")
-    head = closed.head.model_copy(update={"blocked": Suspension(at=now, by=said.by, reason=said.reason)})
-    fact = Blocked(id=ids.event_id("blocked", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
-    return joined(closed, Change(head, facts=(fact, *_done(site, message, said, now))))
-
-
-def _done(
-    site: Site, message: Message, said: intake.SuspendSite | intake.BlockSite, now: float
-) -> tuple[StopDone, ...]:
-    """The stop request that a suspension answers is done with it (E25, W13)."""
-    if not said.stop_request:
-        return ()
-    event = ids.event_id("stop-done", said.stop_request)
-    return (StopDone(id=event, at=now, site=site.head.site, stop_request=said.stop_request, by=said.by),)
-
-
-def _unblock(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    said = message.said
-    assert isinstance(said, intake.UnblockSite)
-    head = site.head.model_copy(update={"blocked": None})
-    fact = Unblocked(id=ids.event_id("unblocked", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
-    return Change(head, facts=(fact,))
-
-
-def _list(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """W01: the operator's list is this fact about each of its sites."""
-    said = message.said
-    assert isinstance(said, intake.ListSite)
-    head = site.head.model_copy(update={"listed": Suspension(at=now, by=said.by, reason=said.reason)})
-    fact = Listed(id=ids.event_id("listed", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
-    return Change(head, facts=(fact,))
-
-
-def _unlist(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """W01: what runs on the list's authority ends with it."""
-    said = message.said
-    assert isinstance(said, intake.UnlistSite)
-    on_list = policy.profile.gate.kind == "operator_list"
-    closed = close_all(site, now, "unlisted") if on_list else Change(site.head)
-    head = closed.head.model_copy(update={"listed": None})
-    fact = Unlisted(id=ids.event_id("unlisted", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
-    return joined(closed, Change(head, facts=(fact,)))
-
-
-def _record_stop(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E25, W13: a record of its own; that the site is stopped is a decision of staff, and a command of its own."""
-    said = message.said
-    assert isinstance(said, intake.RecordStop)
-    fact = StopRequested(
-        id=ids.event_id("stop-requested", said.stop_request), at=now, site=site.head.site,
-        **said.model_dump(include={"stop_request", "received_at", "due_at", "from_whom", "channel", "by"}),
-    )  # fmt: skip
-    return Change(site.head, facts=(fact,))
-
-
-def _confirm_stop(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    said = message.said
-    assert isinstance(said, intake.ConfirmStop)
-    event = ids.event_id("stop-confirmed", said.stop_request)
-    fact = StopConfirmed(id=event, at=now, site=site.head.site, stop_request=said.stop_request, by=said.by)
-    return Change(site.head, facts=(fact,))
-
-
-def _attest(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E11: the weaker proof; it never takes the place of one that the customer gave."""
-    said = message.said
-    assert isinstance(said, intake.AttestSite)
-    if not policy.profile.proofs.attestation:
-        job = _job("verification", message, said.account, now, policy, method="attestation")
-        return _refused(site, job, now, "method", f"{policy.profile.identity.token} knows no attestation.")
-    held = site.head.accounts.get(said.account, Account())
-    new = Proof(method="attestation", host=message.host, at=now, weaker=True, by=said.by, kept_at=said.kept_at)
-    account = held.model_copy(update={"proof": gate.better(held.proof, new), **_named(held, message)})
-    fact = Verified(
-        id=ids.event_id("attested", message.id), at=now, site=site.head.site, account=said.account, host=message.host,
-        method="attestation", weaker=True, by=said.by, kept_at=said.kept_at,
-    )  # fmt: skip
-    return Change(_with_account(site.head, said.account, account), facts=(fact,))
-
-
-def _withdraw(site: Site, message: Message, now: float, policy: Policy) -> Change:
-    """E13: only staff withdraw a proof; what ran on it ends."""
-    said = message.said
-    assert isinstance(said, intake.WithdrawVerification)
-    held = site.head.accounts.get(said.account, Account())
-    # a verification that is under way would put back at once what staff take away
-    jobs = tuple(job for job in site.head.jobs if job.account == said.account and job.kind != "check")
-    closed = close_all(site, now, "withdrawn", jobs=jobs)
-    account = held.model_copy(update={"proof": None, "lost_at": now})
-    fact = VerificationWithdrawn(
-        id=ids.event_id("withdrawn", message.id), at=now, site=site.head.site, account=said.account, by=said.by,
-        reason=said.reason,
-    )  # fmt: skip
-    return joined(closed, Change(_with_account(closed.head, said.account, account), facts=(fact,)))
-
-
-def _named(held: Account, message: Message) -> dict[str, str]:
-    """The host and start page of an account that was never saved: those that were named first."""
-    return {"host": held.host or message.host, "start": held.start or message.start}
-
-
-def _with_account(head: Head, name: str, account: Account) -> Head:
-    return head.model_copy(update={"accounts": {**head.accounts, name: account}})
-
-
-LIVES = {"crawl": CRAWL_DEADLINE}
-
-
-def _job(kind: str, message: Message, account: str, now: float, policy: Policy, **more: object) -> Job:
-    """A new job; its id follows from the message, so a redelivery starts no second one."""
-    start = message.start.partition("?")[0] if policy.profile.scope.query == "drop" else message.start  # E20
-    fields = {
-        "id": ids.job_id(kind, message.id), "kind": kind, "account": account, "host": message.host,
-        "start": start, "accepted_at": now, "deadline": now + LIVES.get(kind, SMALL_DEADLINE),
-    }  # fmt: skip
-    return Job.model_validate({**fields, **more})
-
-
 _HANDLERS: dict[str, Callable[[Site, Message, float, Policy], Change]] = {
     "address-saved": _address_saved,
     "verification-requested": _verification_requested,
     "crawl-requested": _crawl_requested,
     "start-crawl": _crawl_requested,
-    "suspend-site": _suspend,
-    "resume-site": _resume,
-    "attest-site": _attest,
-    "withdraw-verification": _withdraw,
     "site-confirmed": _site_confirmed,
     "listing-requested": _listing_requested,
-    "block-site": _block,
-    "unblock-site": _unblock,
-    "list-site": _list,
-    "unlist-site": _unlist,
-    "record-stop": _record_stop,
-    "confirm-stop": _confirm_stop,
+    **staff.HANDLERS,
     RESTORE: restoring.restore,
 }

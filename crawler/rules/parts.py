@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from crawler.rules.robots_verdict import Verdict
-from crawler.rules.site import Change, Frontier, Site
-from models.state import Chunk, Head, Seen, chunk_key, robots_key, seen_key
+from crawler.rules.site import Change, Frontier, RobotsCache, Site
+from models.state import Chunk, Head, Seen, cache_key, chunk_key, robots_key, seen_key
 
 Part = TypeVar("Part")
 
@@ -17,6 +17,7 @@ def parsed(head: Head, get: Callable[[str], bytes | None]) -> Site:
     """A site from its records; a record that is not there is a part that was never written."""
     raw = get(seen_key(head.site))
     site = Site(head, Seen.model_validate_json(raw).messages if raw else ())
+    site = _with_part(site, cache_key(head.site), get(cache_key(head.site)))
     for job in head.jobs:
         keys = [robots_key(head.site, job.id), *(chunk_key(head.site, job.id, n) for n in range(job.chunks))]
         for key in keys:
@@ -36,6 +37,8 @@ def _with_part(site: Site, key: str, value: bytes | None) -> Site:
     _, kind, *rest = key.split("|")
     if kind == "s" and value is not None:
         return replace(site, seen=Seen.model_validate_json(value).messages)
+    if kind == "c" and value is not None:
+        return replace(site, cached=RobotsCache.from_bytes(value))
     if kind not in "rf" or not rest:
         return site
     job = rest[0]

@@ -1,8 +1,8 @@
 """A site's memory put back from the database (A03), after the broker's data was lost.
 
 What came since the loss is newer than what the database knows, so it stays; and of two answers the narrower holds: a
-stop is a stop whoever knows of it, and a proof that was taken away since does not come back. No facts: the database
-has them all.
+stop is a stop whoever knows of it, and a proof that was taken away since does not come back. The only facts are the
+ends of what was running (A04); all others the database has.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from crawler.rules import gate
 from crawler.rules.jobs.closing import close_all
 from crawler.rules.site import Change, Policy, Site, joined
-from models.mailbox import Message, RestoreSite
+from models import ids
+from models.events import CrawlEnded
+from models.mailbox import Message, OpenCrawl, RestoreSite
 from models.state import Account, Head, Proof
 
 
@@ -22,7 +24,18 @@ def restore(site: Site, message: Message, now: float, policy: Policy) -> Change:
         return Change(site.head.model_copy(update={"marker": True}))
     reason = "suspended" if said.suspended is not None else "blocked" if said.blocked is not None else None
     closed = close_all(site, now, reason) if reason is not None else Change(site.head)
-    return joined(closed, Change(_merged(closed.head, said)))
+    lost = [crawl for crawl in said.open if site.job(crawl.crawl) is None]
+    ends = tuple(_ended(site.head.site, crawl, now) for crawl in lost)
+    return joined(closed, Change(_merged(closed.head, said), facts=ends))
+
+
+def _ended(site: str, lost: OpenCrawl, now: float) -> CrawlEnded:
+    """The one terminal state of a crawl whose frontier is gone: what it had handed on stays."""
+    return CrawlEnded(
+        id=ids.event_id(lost.crawl, "ended"), at=now, site=site, crawl=lost.crawl, end="failed",
+        reason="the broker's data was lost while it ran", pages=lost.pages, pairs=lost.pairs, requests=lost.requests,
+        outcomes={},
+    )  # fmt: skip
 
 
 def _merged(head: Head, said: RestoreSite) -> Head:

@@ -38,6 +38,27 @@ class Frontier:
 
 
 @dataclass(frozen=True, slots=True)
+class RobotsCache:
+    """A robots.txt that holds for the crawls of a while (W03): asked for at `asked`, answered by `host`."""
+
+    asked: str
+    host: str
+    until: float
+    verdict: Verdict
+
+    def to_bytes(self) -> bytes:
+        """For the site's memory."""
+        return f"{self.asked} {self.host} {self.until!r}\n".encode() + self.verdict.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, stored: bytes) -> RobotsCache:
+        """The inverse of `to_bytes`."""
+        head, _, verdict = stored.partition(b"\n")
+        asked, host, until = head.decode().split(" ")
+        return cls(asked, host, float(until), Verdict.from_bytes(verdict))
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """Everything that is known of a site: its head and the parts that belong to running jobs."""
 
@@ -45,6 +66,7 @@ class Site:
     seen: tuple[str, ...] = ()
     robots: Mapping[str, Verdict] = field(default_factory=dict)
     frontiers: Mapping[str, Frontier] = field(default_factory=dict)
+    cached: RobotsCache | None = None
 
     def job(self, job_id: str) -> Job | None:
         """A running job by its id."""

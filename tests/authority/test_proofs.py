@@ -240,6 +240,23 @@ def test_E09_an_expired_token_proves_nothing() -> None:
     assert play.of("verification-failed")[0].cause == "no_token"
 
 
+@pytest.mark.parametrize("media", ["text/html", "TEXT/HTML; charset=utf-8", "application/xhtml+xml"])
+def test_E09_a_web_page_is_no_token_file_even_with_the_token_in_it(media: str) -> None:
+    play = Play(lambda _: (200, {"Content-Type": media}, f"{MINE}\n".encode()))
+    play.say("verification-requested")
+    play.run()
+    assert play.of("verification-failed")[0].cause == "html"
+
+
+def test_E09_a_token_file_of_a_gigabyte_is_read_for_its_first_1024_bytes() -> None:
+    play = Play(lambda _: (200, TEXT, f"{MINE}\n".encode() + b"x" * 5_000_000))
+    play.say("verification-requested")
+    play.run()
+    request = play.requests[0][2]
+    assert (request.max_bytes, request.truncate, request.timeout) == (1024, True, 8.0)
+    assert play.of("verified")
+
+
 # --- matching
 
 

@@ -106,7 +106,11 @@ def test_A03_E02_E21_E22_settings_and_the_day_s_starts_come_back(engine: Engine)
     after = restored(engine, play)
     same(play, after)
     account = after.site.head.accounts["acme"]
-    assert (account.note, account.scope, account.schedule) == ("site=shop.example", ("https://shop.example/a",), False)
+    assert (account.note, account.scope, account.schedule) == (
+        "site=shop.example",
+        ("https://shop.example/a",),
+        False,
+    )
     after.say("crawl-requested")
     after.run()
     after.say("crawl-requested")
@@ -147,6 +151,23 @@ def test_A03_a_proof_and_an_attestation_come_back_as_the_stronger(engine: Engine
     play.say("attest-site", kept_at="drawer 3")
     after = restored(engine, play)
     assert after.site.head.accounts["acme"].proof.method == "token_file"  # type: ignore[union-attr]
+
+
+def test_A03_A04_a_crawl_that_ran_ends_once_and_can_be_asked_for_again(engine: Engine) -> None:
+    play = proved()
+    play.say("crawl-requested")
+    for _ in range(3):
+        play.step()
+    after = restored(engine, play)
+    ended = after.of("crawl-ended")
+    assert [(fact.crawl, fact.end) for fact in ended] == [(play.of("crawl-decided")[0].crawl, "failed")]
+    assert ended[0].requests["page"] == play.site.head.jobs[0].requests["page"]
+    after.say("crawl-requested")
+    after.run()
+    assert [fact.end for fact in after.of("crawl-ended")] == ["failed", "completed"]
+    with engine.begin() as connection:
+        project(connection, after.facts)
+    assert not restored(engine, after).of("crawl-ended")
 
 
 # --- what came since the loss

@@ -78,6 +78,20 @@ def test_E25_W13_a_stopped_site_is_asked_nothing_whatever_is_asked_for(stop: str
     assert not play.requests
 
 
+@pytest.mark.parametrize("stop", ["suspend-site", "block-site"])
+def test_E25_what_is_asked_for_while_stopped_is_answered_and_does_not_wait_for_the_end_of_it(stop: str) -> None:
+    play = shop()
+    play.say(stop)
+    play.say("verification-requested")
+    play.say("address-saved")
+    assert play.of("verification-failed")[0].result == "undetermined"
+    assert not play.site.head.jobs
+    play.say("resume-site")
+    play.say("unblock-site")
+    play.run()
+    assert not play.requests
+
+
 def test_W13_a_resume_does_not_lift_a_block_nor_the_other_way_round() -> None:
     play = shop()
     play.verify()
@@ -161,7 +175,12 @@ def test_E07_each_bad_address_is_refused_by_name_and_in_a_sentence(reason: str, 
     with pytest.raises(Unreadable) as refused:
         message_of("address-saved", 0, 1, 0.0, raw("address-saved", account="acme", address=address))
     cause = refused.value.cause
-    assert cause == f"address_{reason}" or cause in {"schema", "address_unreadable", "address_host", "address_ip_address"}
+    assert cause == f"address_{reason}" or cause in {
+        "schema",
+        "address_unreadable",
+        "address_host",
+        "address_ip_address",
+    }
     assert cause.startswith("address_")
     assert sentences.of(Reason(cause.removeprefix("address_"))) in str(refused.value)
 
@@ -201,7 +220,16 @@ def test_E11_staff_may_attest_for_a_name_that_many_owners_share_and_nobody_else_
 
 @pytest.mark.parametrize("topic", ["address-saved", "crawl-requested", "verification-requested", "listing-requested"])
 @pytest.mark.parametrize(
-    "kind", ["attest-site", "start-crawl", "resume-site", "list-site", "unblock-site", "restore-site", "withdraw-verification"]
+    "kind",
+    [
+        "attest-site",
+        "start-crawl",
+        "resume-site",
+        "list-site",
+        "unblock-site",
+        "restore-site",
+        "withdraw-verification",
+    ],
 )
 def test_E05_E11_no_staff_command_is_heard_on_a_customer_s_topic(topic: str, kind: str) -> None:
     said = {"account": "acme", "address": "shop.example", "by": "ann", "kept_at": "x", "reason": "x", "marker": True}
@@ -217,7 +245,14 @@ def test_A03_restore_is_heard_on_no_intake_topic_at_all() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    [{"requester": "staff"}, {"requester": "admin"}, {"account": ""}, {"account": None}, {"account": " "}, {"plan": 7}],
+    [
+        {"requester": "staff"},
+        {"requester": "admin"},
+        {"account": ""},
+        {"account": None},
+        {"account": " "},
+        {"plan": 7},
+    ],
 )
 def test_E05_E21_a_claimed_role_is_no_event(said: dict[str, Any]) -> None:
     whole = {"account": "acme", "address": "shop.example", **said}

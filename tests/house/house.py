@@ -47,6 +47,7 @@ class House:
         self.url = postgres.create_database(f"house_{uuid.uuid4().hex[:8]}")
         self.workers: dict[str, Process] = {}
         self.worker_module = "demo.worker"
+        self.resolvers: list[str] = []
         self.sink: Process | None = None
         self._origin: subprocess.Popen[str] | None = None
         self._network = folder / "network.json"
@@ -103,7 +104,7 @@ class House:
         assert self._origin.stdout is not None
         ready = json.loads(self._origin.stdout.readline())
         routes = {name: ["127.0.0.1", ready["port"]] for name in self.names}
-        self._network.write_text(json.dumps({"routes": routes, "ca": ready["ca"]}))
+        self._network.write_text(json.dumps({"routes": routes, "ca": ready["ca"], "resolvers": self.resolvers}))
 
     def _process(self, name: str, argv: list[str]) -> Process:
         port = free_port()

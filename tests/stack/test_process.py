@@ -84,6 +84,6 @@ async def test_a_command_that_is_not_there_is_one_sentence() -> None:
     try:
         code = await run(process, 5)
     except StackError as error:
-        assert "cannot be started" in str(error)  # noqa: PT017 - without setpriv it is an error, with it a code
+        assert "cannot be started" in str(error)
     else:
         assert code == 127

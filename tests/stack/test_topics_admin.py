@@ -124,7 +124,7 @@ def test_commands_print_changes_and_fail_on_drift(tmp_path: Path) -> None:
     assert CliRunner(env={"LICET_KAFKA": "nonsense"}).invoke(topics_command, ["check"]).exit_code == 2
 
 
-def test_acls_give_staff_commands_to_the_console_alone_and_mailboxes_to_workers_alone() -> None:
+def test_acls_give_staff_commands_to_the_console_alone_and_mailboxes_to_workers_and_whoever_restores() -> None:
     lines = CliRunner().invoke(topics_command, ["acls", "--bootstrap", "kafka:9093"]).output.splitlines()
 
     def writers(name: str) -> set[str]:
@@ -132,7 +132,8 @@ def test_acls_give_staff_commands_to_the_console_alone_and_mailboxes_to_workers_
         return {line.split("User:")[1].split("'")[0] for line in hits}
 
     assert writers("operator-commands") == {"licet-console"}
-    assert writers("site-mailbox") == writers("site-events") == writers("page-fetched") == {"licet-worker"}
+    assert writers("site-events") == writers("page-fetched") == {"licet-worker"}
+    assert writers("site-mailbox") == {"licet-worker", "licet-restore"}
     assert writers("crawl-requested") == {"licet-console", "licet-schedule", "licet-customer-app"}
     assert writers("dead-letters") == {"licet-worker", "licet-sink"}
     creators = {line.split("User:")[1].split("'")[0] for line in lines if "--operation Create" in line}

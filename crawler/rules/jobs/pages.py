@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from crawler.rules.challenge import detect
-from crawler.rules.frontier import answers_questions, is_page, rank_of_link
+from crawler.rules.frontier import answers_questions, is_page, links_taken, rank_of_link, takes_links
 from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import close, counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, done_with, waiting, with_chunk
@@ -125,7 +125,8 @@ def _redirected(answer: Answer) -> Result:
     if answer.ask.hops >= answer.profile.scope.max_hops:
         return _finished(answer, Outcome.REDIRECT_LIMIT)
     entry = Entry(
-        url=target, rank=REDIRECT_RANK, depth=_depth(answer), hops=answer.ask.hops + 1,
+        url=target, rank=REDIRECT_RANK, depth=_entry(answer).depth, hops=answer.ask.hops + 1,
+        wave=_entry(answer).wave,
         pairs_only=answer.ask.pairs_only,
     )  # fmt: skip
     return _with_entries(answer, _finished(answer, Outcome.REDIRECTED), [entry])
@@ -168,9 +169,15 @@ def _read(answer: Answer) -> Result:
         kept = 0 if content.pairs_only else 1
         job = moved(result.job, pages=result.job.pages + kept, pairs=result.job.pairs + len(content.pairs))
         result = replace(result, job=job, facts=(fact,), contents=(content,))
-    follow = not (read.nofollow and answer.profile.discovery.obey_nofollow)
+    follow = _follows(answer) and not (read.nofollow and answer.profile.discovery.obey_nofollow)
     entries = _links(answer, read) if follow and not answer.ask.pairs_only else []
     return _with_entries(answer, result, entries, read.reading.fingerprint if outcome is Outcome.OK else None)
+
+
+def _follows(answer: Answer) -> bool:
+    """W07: with a sitemap, the links of its own pages, and not of those found through them."""
+    discovery = answer.profile.discovery
+    return takes_links(links_taken(discovery, sitemap_found=answer.job.sitemap_found), _entry(answer).wave)
 
 
 def _kept_or_not(answer: Answer, read: PageRead) -> Outcome:
@@ -186,7 +193,9 @@ def _kept_or_not(answer: Answer, read: PageRead) -> Outcome:
 def _links(answer: Answer, read: PageRead) -> list[Entry]:
     """What a page links to; from a hand-listed page, the pages of questions and answers alone (E18, E22)."""
     listed = answer.job.hand_listed
-    depth = _depth(answer) + 1
+    depth = _entry(answer).depth + 1
+    unlisted = answer.profile.discovery.links != "always" and answer.job.sitemap_found
+    wave = _entry(answer).wave + 1 if unlisted else 0
     found: list[Entry] = []
     if depth > answer.profile.scope.max_depth:
         return found
@@ -200,13 +209,15 @@ def _links(answer: Answer, read: PageRead) -> list[Entry]:
         if not is_page(url):
             continue  # by its name a picture or a document: a request would be spent on a refusal (E04)
         if not listed or answers_questions(url, link.text):
-            rank = rank_of_link(url, link.text, depth)
-            found.append(Entry(url=url, rank=rank, depth=depth, pairs_only=listed))
+            rank = rank_of_link(url, link.text, depth, wave=wave)
+            found.append(Entry(url=url, rank=rank, depth=depth, wave=wave, pairs_only=listed))
     return found
 
 
-def _depth(answer: Answer) -> int:
-    return answer.frontier.entries[answer.ask.entry].depth if answer.ask.entry is not None else 0
+def _entry(answer: Answer) -> Entry:
+    """The frontier's entry that was asked for."""
+    assert answer.ask.entry is not None
+    return answer.frontier.entries[answer.ask.entry]
 
 
 def _with_entries(answer: Answer, result: Result, entries: list[Entry], fingerprint: str | None = None) -> Result:

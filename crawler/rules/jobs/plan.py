@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crawler.rules.jobs import listing, pages, proof, sitemaps
+from crawler.rules.jobs import listing, pages, proof, robots, sitemaps
 from crawler.rules.jobs.asking import phase_of, request_for
 from crawler.rules.jobs.closing import close_all
 from crawler.rules.site import Change, Policy, Site, with_job
@@ -74,6 +74,8 @@ def _next(site: Site, job: Job, now: float, policy: Policy) -> Ask | Change:
         return job.ask or Ask(kind=Kind.ADDRESS_CHECK, url=job.start)  # E07
     if job.kind == "verification":
         return proof.next_ask(site, job, now, policy)  # E08-E10
+    if job.phase == "robots" and job.ask is None and (opened := robots.from_cache(site, job, now)):
+        return opened
     if job.phase == "robots":
         return job.ask or Ask(kind=Kind.ROBOTS, url=f"https://{job.host}/robots.txt")  # E14: before anything else
     if job.recheck:

@@ -53,7 +53,9 @@ def absorb(answer: Answer) -> Result:
     wanted = [u for u in wanted if same_site(u, answer.site.head.site) and u not in (*seen, *job.sitemaps)]
     job = moved(job, sitemaps_seen=seen, sitemaps=(*job.sitemaps, *dict.fromkeys(wanted))[:MOST_WAITING])
     most = MOST_FOUND * answer.profile.budget.pages
-    job, parts = with_chunk(answer.site.head.site, job, answer.frontier, _entries(answer), most)
+    entries = _entries(answer)
+    job = moved(job, sitemap_found=job.sitemap_found or bool(entries))
+    job, parts = with_chunk(answer.site.head.site, job, answer.frontier, entries, most)
     return Result(job, answer.response.outcome, parts=parts)
 
 
