@@ -157,7 +157,7 @@ class Node:
         self.streams = {"site": Stream(self), "intake": Stream(self)}
         self._positions: dict[tuple[str, int], int] = {}
         self._acked: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
-        process.start(self._main())
+        process.start(self._main)
 
     def _store(self) -> Store:
         store = object.__new__(Store)
