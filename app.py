@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -26,11 +27,17 @@ from models.settings import Settings
 
 
 def policy_of(settings: Settings) -> Policy:
-    """The bot of this deployment, and the key behind its proof tokens."""
-    return Policy(bots.load(settings.bot), settings.token_key())
+    """The bot of this deployment, as the environment may tighten it, and the key behind its proof tokens."""
+    return Policy(bots.from_environment(bots.load(settings.bot), os.environ), settings.token_key())
 
 
-def run_worker(settings: Settings, network: Network) -> int:
+def internet(policy: Policy) -> Network:
+    """The public internet, left from the bot's own addresses where its policy names them (W11)."""
+    egress = policy.profile.egress
+    return Network(source_v4=egress.ipv4 or None, source_v6=egress.ipv6 or None)
+
+
+def run_worker(settings: Settings, policy: Policy, network: Network) -> int:
     """Run a worker until it is told to stop; the process's exit code.
 
     `network` says what may be connected to. The production command hands in the public internet; the demo and the
@@ -38,7 +45,7 @@ def run_worker(settings: Settings, network: Network) -> int:
     """
     versions.check()
     health = Health(settings.metrics_host, settings.metrics_port)
-    return run_service(lambda: Worker(settings, policy_of(settings), network, health), health, settings)
+    return run_service(lambda: Worker(settings, policy, network, health), health, settings)
 
 
 def run_sink(settings: Settings) -> int:
@@ -61,7 +68,9 @@ def licet(context: click.Context, config: Path | None) -> None:
 @in_one_sentence
 def worker(config: Path | None) -> None:
     """Run a worker: hear commands, keep each site's memory, make the requests."""
-    sys.exit(run_worker(settings_for(config), Network()))
+    settings = settings_for(config)
+    policy = policy_of(settings)
+    sys.exit(run_worker(settings, policy, internet(policy)))
 
 
 @licet.command()

@@ -82,6 +82,7 @@ class Pump:
         self.paused = False
         OPEN_SITES.set(len(self._slots))
         if self._loop is None:
+            self._standstill.begin()
             self._loop = asyncio.create_task(self._run(), name="pump")
         self._wake.set()
 
@@ -133,13 +134,16 @@ class Pump:
         while True:
             if self._standstill.over:
                 self._start_due()
+            # Not `wait_for`: on Python 3.11 it loses a cancellation that comes as the event does, and `close` waits
+            # for ever (found in virtual time: a worker that fails right after a step).
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self._sleep())
+                async with asyncio.timeout(self._sleep()):
+                    await self._wake.wait()
             self._wake.clear()
 
     def _sleep(self) -> float:
-        if not self._heap:
-            return TICK
+        if not self._heap or self.paused:
+            return TICK  # what is due waits for the rebalance; looking 2,000 times a second would not help it
         due = max(self._heap[0][0], self._hold_until)
         return min(TICK, max(0.0005, due - time.monotonic()))
 

@@ -11,7 +11,7 @@ from agents.post import Post
 from crawler.rules.parts import applied, parsed
 from crawler.rules.site import Change, Site
 from models.ids import marker_of, partition_of
-from models.state import Head, head_key
+from models.state import Head, head_key, seen_key
 
 
 class NotOurs(Exception):
@@ -52,7 +52,10 @@ class Sites:
     async def commit(self, change: Change) -> None:
         """Make a change durable: what it tells first, then its parts, then the head; the broker has all of it.
 
-        In this order a crash in between repeats facts under the same ids, and never loses one. Nothing fences a
+        In this order a crash in between repeats facts under the same ids, and never loses one. Each step waits for
+        the one before: a head names no part that the broker has not (the crawl could not go on), and a message
+        counts as seen, and parts go, only after the head that follows from them (the crawl would be lost, accepted
+        and never ended). Two records sent together may arrive one without the other. Nothing fences a
         Kafka producer, so a process that stood still asks first: its old head would undo what the new owner did
         since, lose an open intent, or open a crawl again that is over.
         """
@@ -61,15 +64,20 @@ class Sites:
         await self._post.tell(change)
         await self._sure(partition, term)
         before = self.get(site)
-        waits = [self._memory.put(partition, key, value) for key, value in change.parts]
+        seen = seen_key(site)
+        named = [(key, value) for key, value in change.parts if value is not None and key != seen]
+        rest = [(key, value) for key, value in change.parts if value is None or key == seen]
+        self._parsed[site] = applied(before, change)
+        await self._put(partition, named)
         if change.head != before.head:
-            waits.append(self._memory.put(partition, head_key(site), change.head.model_dump_json().encode()))
-        if change.head.jobs or change.head.intents:
-            self._parsed[site] = applied(before, change)
-        else:
+            await self._put(partition, [(head_key(site), change.head.model_dump_json().encode())])
+        await self._put(partition, rest)
+        if term == self._term and not change.head.jobs and not change.head.intents:
             self._parsed.pop(site, None)  # a site at rest is read again when it is needed
-        if waits:
-            await asyncio.gather(*waits)
+
+    async def _put(self, partition: int, records: list[tuple[str, bytes | None]]) -> None:
+        if records:
+            await asyncio.gather(*[self._memory.put(partition, key, value) for key, value in records])
 
     def whole(self, partition: int) -> bool:
         """Whether this partition's memory is all there: begun empty on purpose, or put back (A03)."""

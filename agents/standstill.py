@@ -32,6 +32,10 @@ class Standstill:
         self.count = 0
         """Standstills so far. Who planned something under another count plans again."""
 
+    def begin(self) -> None:
+        """From now on somebody looks four times a second; what was before is no standstill."""
+        self._last = boottime()
+
     def look(self) -> int:
         """The count, after a look at the clock."""
         now = boottime()

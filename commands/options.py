@@ -9,6 +9,7 @@ from typing import ParamSpec, TypeVar
 
 import click
 
+from models.ceilings import ProfileError
 from models.settings import Settings, SettingsError, load
 from models.topics import TopicsError
 from stack.errors import StackError
@@ -35,7 +36,7 @@ def in_one_sentence(command: Callable[P, R]) -> Callable[P, R]:
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return command(*args, **kwargs)
-        except SettingsError as error:
+        except (ProfileError, SettingsError) as error:
             raise Sentence(str(error), EXIT_CONFIGURATION) from None
         except AlreadyRunning as error:
             raise Sentence(str(error), EXIT_ALREADY_RUNNING) from None

@@ -8,7 +8,7 @@ from uuid import UUID
 import click
 
 from commands import lookups
-from commands.desk import Desk, Place, desk, place_of
+from commands.desk import Desk, Place, Row, desk, place_of
 from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row, print_rows
 from crawler.reading.site import SiteText
@@ -53,12 +53,12 @@ def _show_site(at: Desk, place: Place, as_json: bool) -> None:
     }
     if not any(found.values()):
         raise Sentence(f"Nothing is known of {place.site}. `licet save {place.host} --account NAME` begins with it.")
-    newest = (row["kind"] for row in found["suspensions"] if row["kind"] in ("suspended", "resumed"))
-    suspended = next(newest, "") == "suspended"
+    suspended = _holds(found["suspensions"], "suspended", "resumed")
+    blocked = _holds(found["suspensions"], "blocked", "unblocked")
     if as_json:
-        print_json({"site": place.site, "suspended": suspended, **found})
+        print_json({"site": place.site, "suspended": suspended, "blocked": blocked, **found})
         return
-    click.echo(f"{place.site}{': SUSPENDED' if suspended else ''}")
+    click.echo(f"{place.site}{': SUSPENDED' if suspended else ''}{': BLOCKED' if blocked else ''}")
     print_rows("Accounts", found["settings"], ("account", "start", "note", "scope", "schedule", "saved_at"))
     proofs = ("account", "kind", "method", "weaker", "by", "reason", "at")
     print_rows("Proofs, newest first", found["verifications"], proofs)
@@ -123,6 +123,11 @@ def text(config: Path | None, address: str, job: UUID | None, *, as_json: bool) 
     for row in rows:
         click.echo(f"===== {row['url']}\n{site.page(row['url'], template)}\n")
     click.echo(f"===== {place.site}: what its pages share\n{site.facts(template)}")
+
+
+def _holds(rows: list[Row], begun: str, ended: str) -> bool:
+    """Whether the newest of a pair of staff's decisions is the one that began it (E25, W13)."""
+    return next((row["kind"] for row in rows if row["kind"] in (begun, ended)), ended) == begun
 
 
 def _uuid(text: str) -> UUID | None:

@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from app import run_worker
+from app import policy_of, run_worker
 from crawler.fetch.network import Network
 from models.settings import load
 
@@ -29,7 +29,8 @@ def network_from(path: Path) -> Network:
 
 def main() -> int:
     """Run until SIGTERM; the exit code of the worker."""
-    return run_worker(load(), network_from(Path(sys.argv[1])))
+    settings = load()
+    return run_worker(settings, policy_of(settings), network_from(Path(sys.argv[1])))
 
 
 if __name__ == "__main__":

@@ -13,12 +13,14 @@ from crawler.reading import weights
 from crawler.reading.boxes import Tree
 from crawler.reading.features import Row, flat, rows
 from crawler.reading.regions import Regions
-from crawler.reading.rules import forbidden, protected
+from crawler.reading.rules import forbidden, own_tables, protected
 
 LEAN = 0.83
 """The best threshold for F1 is half the best F1 that can be expected of a page; a little lower keeps more."""
 DROPPED = -4.0
 """The log-odds of a block that a rule dropped, for its neighbours."""
+TABLE = 0.5
+"""Of the threshold: tables of the page's own part score low, because most tables on the web are furniture."""
 SMALL = 500
 """Characters of a page below which it is kept whole, but for what a rule drops: there is little to tell by."""
 _OWN, _NEIGHBOURS = 0.7, 0.3
@@ -58,6 +60,7 @@ def choose(tree: Tree, regions: Regions, answers: set[int]) -> Choice:
     scores = [1 / (1 + exp(-value)) for value in smoothed(raw, lengths)]
     threshold = expected_best(scores, lengths)
     choice = Choice([], scores, threshold, rows=found, page=page)
+    _lift_tables(scores, own_tables(tree, regions), threshold)
     small = regions.total < SMALL
     always = protected(tree, regions, answers)
     for index, value in enumerate(scores):
@@ -72,6 +75,13 @@ def choose(tree: Tree, regions: Regions, answers: set[int]) -> Choice:
         elif value > threshold:
             choice.kept.append(index)
     return choice
+
+
+def _lift_tables(scores: list[float], tables: list[tuple[int, int]], threshold: float) -> None:
+    """A data table of the main part is kept whole when its best row is anywhere near the threshold."""
+    for start, end in tables:
+        if max(scores[start:end]) > TABLE * threshold:
+            scores[start:end] = [max(score, threshold + 1e-6) for score in scores[start:end]]
 
 
 def smoothed(raw: list[float], lengths: list[int]) -> list[float]:

@@ -8,12 +8,14 @@ from crawler.reading.boxes import Block, Tree
 from crawler.reading.tables import table_rows, tables_of
 
 _TIGHT = frozenset(("li", "row", "dd", "dt"))
+_TERMS = {"dt", "dd"}
 
 
-def markdown(tree: Tree, kept: Iterable[int]) -> str:
-    """The kept blocks, in order, as Markdown."""
+def markdown(tree: Tree, kept: Iterable[int], tables: dict[int, int] | None = None) -> str:
+    """The kept blocks, in order, as Markdown; `tables` as `tables_of` gives them, when the caller has them."""
     wanted = list(kept)
-    tables = tables_of(tree)
+    chosen = set(wanted)
+    tables = tables_of(tree) if tables is None else tables
     out: list[tuple[str, str]] = []
     done = -1
     for index in wanted:
@@ -21,7 +23,7 @@ def markdown(tree: Tree, kept: Iterable[int]) -> str:
             continue
         table = tables.get(index)
         if table is not None:
-            rows = table_rows(tree, table, set(wanted))
+            rows = table_rows(tree, table, chosen)
             out.extend(("row", row) for row in rows)
             done = tree.boxes[table].end
         else:
@@ -66,7 +68,7 @@ def _joined(lines: list[tuple[str, str]]) -> str:
         if kind == "dd" and last == "dt" and len(out[-1]) < 200:
             out[-1] += text if text.startswith(":") else f": {text}"
         else:
-            if out and not (kind in _TIGHT and kind == last):
+            if out and not (kind in _TIGHT and (kind == last or {kind, last} == _TERMS)):
                 out.append("")
             out.append(text)
         last = kind

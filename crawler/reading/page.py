@@ -22,7 +22,8 @@ from crawler.reading.regions import Regions, settle
 from crawler.reading.structured import Json, body, facts, objects
 from crawler.reading.thin import is_thin
 from crawler.reading.visible import Shown, shown_pairs
-from crawler.reading.walk import walk
+from crawler.reading.walk import TooDeepError, walk
+from crawler.rules.charset import decode
 from models.reading import Reading
 
 NOWHERE = "https://page.invalid/"
@@ -37,24 +38,35 @@ def read_html(html: str, url: str) -> Reading:
 
     A page that the parser could not take in bounded time is read as flat text, without links.
     """
-    if guard.is_trap(html):
+    page = _parsed(html)
+    if page is None:
         text = clean_text(guard.flat_text(html))
         return Reading(markdown=text, blocks=tuple(text.split("\n")), trapped=True)
-    page = Page(html)
-    reading = page.reading(url)
-    return with_marks(reading)
+    return with_marks(page.reading(url))
 
 
-def page_text(html: str, url: str = NOWHERE) -> str:
-    """The page's Markdown alone."""
-    if guard.is_trap(html):
-        return read_html(html, url).markdown
-    return Page(html).markdown()
+def page_text(page: str | bytes, url: str = NOWHERE) -> str:
+    """The page's Markdown alone, from its text or its bytes."""
+    html = _text_of(page)
+    parsed = _parsed(html)
+    return read_html(html, url).markdown if parsed is None else parsed.markdown()
 
 
-def page_pairs(html: str, url: str = NOWHERE) -> list[tuple[str, str]]:
-    """The page's (question, answer) pairs alone."""
-    return [(pair.question, pair.answer) for pair in read_html(html, url).pairs]
+def page_pairs(page: str | bytes, url: str = NOWHERE) -> list[tuple[str, str]]:
+    """The page's (question, answer) pairs alone, from its text or its bytes."""
+    return [(pair.question, pair.answer) for pair in read_html(_text_of(page), url).pairs]
+
+
+def _parsed(html: str) -> Page | None:
+    """The page, or nothing for a trap."""
+    try:
+        return None if guard.is_trap(html) else Page(html)
+    except TooDeepError:
+        return None
+
+
+def _text_of(page: str | bytes) -> str:
+    return page if isinstance(page, str) else decode(page).text
 
 
 class Page:
@@ -112,7 +124,8 @@ class Page:
             if index in kept or block.marks & _NEVER:
                 continue
             for line in clean_text(block.text, 20_000).split("\n"):
-                linked = block.linked >= 0.9 * len(block.text) and block.kind not in _HELD
+                words = len(block.text) - block.anchors  # without the spaces between links
+                linked = block.linked >= 0.9 * words and block.linked > 0 and block.kind not in _HELD
                 holds = any(map(str.isdigit, line)) or "@" in line
                 (menu if linked and not holds else frame).setdefault(line)
         return tuple(frame), tuple(menu)

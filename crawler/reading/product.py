@@ -42,7 +42,8 @@ def buy_box(tree: Tree, regions: Regions) -> Iterator[int]:
     declared = _is_product(tree)
     if declared:
         yield from _declared(tree)
-    if declared or any(sign in block.text for block in tree.blocks for sign in _MONEY):
+    text = "\n".join([block.text for block in tree.blocks])
+    if declared or any(sign in text for sign in _MONEY):  # most pages sell nothing
         yield from _labelled(tree)
     yield from _near_heading(tree, regions)
 
@@ -116,9 +117,16 @@ def _values(tree: Tree) -> tuple[set[str], set[str]]:
     for item in objects([script for script in tree.scripts if 'Product"' in script or 'Offer"' in script]):
         if {"Product", "ProductGroup", "Offer", "AggregateOffer"}.intersection(types(item)):
             codes.update(code for code in _strings(item, _CODES) if len(code) >= 4)
-            amounts.update(_digits(_strings(item, _PRICES)))
+            for offer in (item, *_offers(item)):
+                amounts.update(_digits(_strings(offer, _PRICES)))
     metas = [meta.get("content") or "" for meta in tree.metas if meta.get("property") in _PRICE_METAS]
     return codes, amounts | set(_digits(metas))
+
+
+def _offers(item: Json) -> list[Json]:
+    """The offers of a product, which often have no type of their own."""
+    offers = item.get("offers")
+    return [offer for offer in (offers if isinstance(offers, list) else [offers]) if isinstance(offer, dict)][:20]
 
 
 def _strings(item: Json, names: tuple[str, ...]) -> list[str]:
@@ -156,7 +164,7 @@ def _titled(tree: Tree) -> int:
     """For a page without an h1: the first block whose beginning its title holds, -1 without."""
     title = " ".join(tree.title.split()).casefold()
     for index, block in enumerate(tree.blocks):
-        start = block.text[:_TITLE_MOST].casefold()
-        if len(block.text) >= _TITLE and not block.marks & _ELSEWHERE and start in title:
+        opening = block.text[:_TITLE_MOST].casefold()
+        if len(opening) >= _TITLE and opening in title and not block.marks & _ELSEWHERE:
             return index
     return -1

@@ -5,9 +5,14 @@ from __future__ import annotations
 from crawler.reading.boxes import Box, Mark, Tree
 from crawler.reading.product import buy_box
 from crawler.reading.regions import Regions
+from crawler.reading.tables import tables_of
 
 _CONSENT, _DIALOG, _LOGIN, _SHARE = (int(mark) for mark in (Mark.CONSENT, Mark.DIALOG, Mark.LOGIN, Mark.SHARE))
-_FOOTER = int(Mark.FOOTER)
+_INSIDE = int(Mark.MAIN | Mark.ARTICLE | Mark.CONTENT)
+_AROUND = int(
+    Mark.NAV | Mark.ASIDE | Mark.FOOTER | Mark.DIALOG | Mark.RELATED | Mark.FILTER | Mark.COMMENT | Mark.PROMO
+)
+_NAV, _FOOTER = int(Mark.NAV), int(Mark.FOOTER)
 _MENUS = int(Mark.NAV | Mark.FOOTER | Mark.HEADER | Mark.DIALOG | Mark.FILTER)
 LEAST = 3
 """Blocks of a menu."""
@@ -38,7 +43,7 @@ def _why_not(tree: Tree, regions: Regions, box: Box) -> str:
         return "dialog"
     if own & _FOOTER and not box.start <= regions.h1 < box.end:
         return "footer"
-    if box.marks & _MENUS and box.end - box.start >= LEAST:
+    if box.marks & _MENUS and (box.end - box.start >= LEAST or own & _NAV):
         length = regions.of(box.start, box.end)
         small = length < MENU * regions.total and not box.start <= regions.h1 < box.end
         if small and regions.links(box.start, box.end) > LINKS * length:
@@ -54,3 +59,19 @@ def protected(tree: Tree, regions: Regions, answers: set[int]) -> dict[int, str]
     for index in buy_box(tree, regions):
         out.setdefault(index, "buy box")
     return out
+
+
+def own_tables(tree: Tree, regions: Regions) -> list[tuple[int, int]]:
+    """The data tables that may be the page's own, as ranges of blocks: they are kept or dropped whole."""
+    found = (tree.boxes[box] for box in tables_of(tree).values())
+    return [(table.start, table.end) for table in found if _belongs(tree, regions, table)]
+
+
+def _belongs(tree: Tree, regions: Regions, table: Box) -> bool:
+    """Whether a data table is the page's own: in its main part, with numbers, not made of links."""
+    if not table.marks & _INSIDE or table.marks & _AROUND:
+        return False
+    length = regions.of(table.start, table.end)
+    if regions.links(table.start, table.end) > 0.5 * length:
+        return False
+    return any(map(str.isdigit, "".join(block.text for block in tree.blocks[table.start : table.end])))

@@ -11,12 +11,13 @@ from crawler.reading.boxes import Tree
 MAX_CELL = 400
 """Characters of a cell: a longer one means that the table holds paragraphs."""
 MAX_SPAN = 50
+MAX_TABLES = 500
 
 
 def tables_of(tree: Tree) -> dict[int, int]:
     """First block of each data table -> its box."""
     boxes = tree.boxes
-    tables = [i for i, box in enumerate(boxes) if box.tag == "table" and box.end > box.start]
+    tables = [i for i, box in enumerate(boxes) if box.tag == "table" and box.end > box.start][:MAX_TABLES]
     outer = {o for i in tables for o in tree.parents(boxes[i].parent) if boxes[o].tag == "table"}
     return {boxes[i].start: i for i in tables if i not in outer and _is_data(tree, i)}
 

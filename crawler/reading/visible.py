@@ -160,12 +160,16 @@ class _Context:
         return self.under[block] or self._named(self.tree.blocks[block].box)
 
     def _named(self, box: int) -> bool:
-        if box < 0:
-            return False
-        if box not in self.named:
-            parent = self.tree.boxes[box].parent
-            self.named[box] = (parent >= 0 and _says_faq(self.tree.boxes[box].name)) or self._named(parent)
-        return self.named[box]
+        """Whether a box around says FAQ; the page's outermost one does not count, its classes are about the site."""
+        path: list[int] = []
+        while box >= 0 and box not in self.named:
+            path.append(box)
+            box = self.tree.boxes[box].parent
+        says = self.named.get(box, False)
+        for inner in reversed(path):
+            found = self.tree.boxes[inner]
+            says = self.named[inner] = says or (found.parent >= 0 and _says_faq(found.name))
+        return says
 
 
 @lru_cache(maxsize=8192)

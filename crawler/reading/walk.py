@@ -1,6 +1,6 @@
 """One parse, one walk: a page becomes blocks, boxes, links and what its head says.
 
-The walk is iterative, because a page decides how deep it is, and touches each node once.
+The walk touches each node once.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from crawler.reading.elements import BLOCKS, HEADINGS, KINDS, OUTER, PLAIN, ROLE
 from crawler.reading.names import marks_of
 
 _DIALOG, _HIDDEN, _LINK = int(Mark.DIALOG), int(Mark.HIDDEN), int(Mark.LINK)
+MAX_TRIGGERS = 2_000
+MAX_NAMESAKES = 50
+"""Controls of a page, and elements of one id: bounds for what looks each control's panel up."""
 _BREAK = "\0"  # never in a parsed document: the parser replaces NUL
 _TELLING = frozenset(
     ("id", "role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
@@ -20,12 +23,19 @@ _TELLING = frozenset(
 _PANEL = ("aria-controls", "data-bs-target", "data-target", "for")
 
 
+class TooDeepError(Exception):
+    """The parser made a tree deeper than its tags: it repeats formatting elements that stay open."""
+
+
 def walk(html: str) -> Tree:
-    """Parse the page once and walk it once. The caller has checked the depth (`guard.too_deep`)."""
+    """Parse the page once and walk it once. The caller has looked for traps (`guard.is_trap`)."""
     walker = _Walker()
     root = LexborHTMLParser(html).root
     if root is not None:
-        walker.run(root)
+        try:
+            walker.element(root, root.tag or "html")
+        except RecursionError:
+            raise TooDeepError from None
     return walker.tree
 
 
@@ -42,40 +52,49 @@ class _Walker:
         self.anchor_text: list[str] = []
         self.in_head = False
 
-    def run(self, root: LexborNode) -> None:  # noqa: C901 - the loop that runs once a node; calls would double it
-        """Depth first, without recursion; `path` holds what is open: node, tag and whether it ends something.
+    def visit(self, parent: LexborNode) -> None:
+        """The children of a node, in order. Runs once a node, 3,000 times an average page.
 
-        This loop runs once a node, 3,000 times an average page: plain inline elements cost no call.
+        Recursion, because a stack of our own took twice the time; the depth is bounded (`TooDeepError`).
         """
-        enter, leave, text, plain = self.enter, self.leave, self.text, PLAIN
-        path: list[tuple[LexborNode, str, bool]] = []
-        node: LexborNode | None = root
+        buffer, visit = self.buffer, self.visit
+        node = parent.child
         while node is not None:
             tag = node.tag
             if tag == "-text":
-                content = node.text_content
-                if not content or content.isspace():  # more than half of all text nodes
-                    if self.buffer:
-                        self.buffer.append(" ")
+                text = node.text_content
+                if not text or text.isspace():  # more than half of all text nodes
+                    if buffer:
+                        buffer.append(" ")
                 elif not self.in_head:
-                    text(content)
-            elif tag and tag not in SKIPPED and tag[0] not in "-!":
-                ends = tag not in plain and enter(node, tag)
-                child = node.child
-                if child is not None:
-                    path.append((node, tag, ends))
-                    node = child
-                    continue
-                if ends:
-                    leave(tag)
-            elif tag == "script":
-                self.script(node)
+                    self.text(text)
+            elif tag in PLAIN:
+                visit(node)
+            elif tag and tag[0] not in "-!":
+                self.element(node, tag)
             node = node.next
-            while node is None and path:
-                node, tag, ends = path.pop()
-                if ends:
-                    leave(tag)
-                node = node.next if path else None
+
+    def element(self, node: LexborNode, tag: str) -> None:
+        """An element which is a box, a link, or has something to say."""
+        if tag in SKIPPED:
+            if tag == "script":
+                self.script(node)
+        elif tag in BLOCKS or "-" in tag:
+            if self.buffer:
+                self.flush()
+            self.open_box(tag, node.attributes)
+            self.visit(node)
+            self.close_box(tag)
+        elif tag == "a":
+            self.open_anchor(node.attributes)
+            self.visit(node)
+            self.close_anchor()
+        elif tag == "br":
+            self.buffer.append(_BREAK)
+        else:
+            if tag in _INLINE:
+                _INLINE[tag](self, node)
+            self.visit(node)
 
     def text(self, text: str) -> None:
         self.buffer.append(text)
@@ -87,26 +106,7 @@ class _Walker:
         if "ld+json" in (node.attributes.get("type") or "").lower():
             self.tree.scripts.append(node.text(deep=True))
 
-    def enter(self, node: LexborNode, tag: str) -> bool:
-        """Take an element's start; True when its end matters too."""
-        if tag in BLOCKS or "-" in tag:
-            if self.buffer:
-                self.flush()
-            self.open_box(tag, node.attributes)
-            return True
-        if tag == "a":
-            self.open_anchor(node.attributes)
-            return True
-        if tag == "br":
-            self.buffer.append(_BREAK)
-        elif tag in _INLINE:
-            _INLINE[tag](self, node)
-        return False
-
-    def leave(self, tag: str) -> None:
-        if tag == "a":
-            self.close_anchor()
-            return
+    def close_box(self, tag: str) -> None:
         if self.buffer:
             self.flush()
         box = self.tree.boxes[self.box]
@@ -147,10 +147,12 @@ class _Walker:
         """Remember ids, and which block opens which panel."""
         tree = self.tree
         if identity := attributes.get("id"):
-            tree.ids.setdefault(identity, []).append(self.box)
+            named = tree.ids.setdefault(identity, [])
+            if len(named) < MAX_NAMESAKES:
+                named.append(self.box)
         if "itemtype" in attributes:
             tree.microdata = True
-        for name in _PANEL:
+        for name in _PANEL if len(tree.triggers) < MAX_TRIGGERS else ():
             if target := attributes.get(name):
                 tree.triggers.append((len(tree.blocks), self.box, target.removeprefix("#")))
                 return
@@ -163,7 +165,7 @@ class _Walker:
             self.note(attributes)
         if href is None:
             return
-        if href.startswith("#") and len(href) > 1:
+        if href.startswith("#") and len(href) > 1 and len(self.tree.triggers) < MAX_TRIGGERS:
             self.tree.triggers.append((len(self.tree.blocks), self.box, href[1:]))
         self.close_anchor()
         nofollow = "nofollow" in (attributes.get("rel") or "").lower().replace(",", " ").split()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def _blocked(town: Town) -> None:
     assert town.json("block", HOST, *WHO)["kind"] == "blocked"
     refused = town.licet("crawl", HOST, "--account", "anna")
     assert "blocklist" in refused.stderr
+    assert "BLOCKED" in town.licet("show", HOST).stdout
     assert town.json("unblock", HOST, *WHO)["kind"] == "unblocked"
 
 
@@ -80,6 +82,9 @@ def _asked_to_stop(town: Town) -> None:
 
 
 def _put_back(town: Town) -> None:
-    result = town.licet("restore")
+    deadline = time.monotonic() + 30
+    while (result := town.licet("restore")).exit_code and "has yet to read" in result.stderr:
+        assert time.monotonic() < deadline
+        time.sleep(0.5)  # the sink acknowledges once a second
     assert result.exit_code == 0, result.output
     assert "sites were told" in result.stdout

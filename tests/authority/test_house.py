@@ -15,7 +15,7 @@ from aiokafka import AIOKafkaProducer
 
 from models import ids, intake
 from stack.postgres import Postgres
-from stack.restore import restore, restore_when_up_to_date
+from stack.restore import restore, restore_when_up_to_date, unread_facts
 from stack.tansu import Tansu
 from stack.topics_admin import apply
 from tests.authority.resolver import Resolver, zone
@@ -222,6 +222,9 @@ async def _as_before(house: House) -> None:
     later = [asked.site for asked in house.asked() if asked.target == "/robots.txt"]
     assert later.count("slow.example") == 0
     assert Counter(asked.site for asked in house.asked())["held.example"] == 1  # its proof, before all this
+    async with asyncio.timeout(30):
+        while await unread_facts(house.broker.bootstrap):  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.2)
     again = await restore_when_up_to_date(house.broker.bootstrap, house.url)
     assert again >= 4
     assert time.time() - began < 120

@@ -78,6 +78,20 @@ def test_E25_W13_a_stopped_site_is_asked_nothing_whatever_is_asked_for(stop: str
     assert not play.requests
 
 
+@pytest.mark.parametrize("stop", ["suspend-site", "block-site"])
+def test_E25_what_is_asked_for_while_stopped_is_answered_and_does_not_wait_for_the_end_of_it(stop: str) -> None:
+    play = shop()
+    play.say(stop)
+    play.say("verification-requested")
+    play.say("address-saved")
+    assert play.of("verification-failed")[0].result == "undetermined"
+    assert not play.site.head.jobs
+    play.say("resume-site")
+    play.say("unblock-site")
+    play.run()
+    assert not play.requests
+
+
 def test_W13_a_resume_does_not_lift_a_block_nor_the_other_way_round() -> None:
     play = shop()
     play.verify()

@@ -1,8 +1,8 @@
 """A broker in virtual time: logs by topic and partition, and one consumer group with eager rebalances.
 
 What a process sends goes through a queue of its own in order: it is still in the process when that is frozen or
-killed before the queue is emptied, it is on its way afterwards, and then nothing recalls it. Nothing fences a producer
-(as in production: no transactions), so a process that wakes late writes late.
+killed before the queue is emptied, it is on its way afterwards, and then nothing recalls it. Nothing fences a
+producer (as in production: no transactions), so a process that wakes late writes late.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One worker of the virtual world: the production worker, pump, stepper, sites, memory and mailbox; only Faust is played.
+"""One worker of the virtual world: all of it is production code but Faust, which is played.
 
 What is real: agents.worker.Worker's hooks, agents.pump, agents.step, agents.sites, agents.site, agents.intake,
 agents.consuming, agents.post, agents.memory (Memory and Store), and every rule. What stands in for Faust does what
@@ -160,14 +160,14 @@ class Node:
         self.generation = -1
         self.owned: set[int] = set()
         self.on_call: Callable[[Node, str], str] = lambda _node, _kind: ""
-        """Torture: asked before each fallible call; "fail", "kill", "kill-after" or nothing."""
+        """Torture: asked before each fallible call; "fail", "kill", "kill-after", "freeze" or nothing."""
         self.store = self._store()
         self.worker = self._worker(policy)
         self.news = asyncio.Event()
         self.streams = {"site": Stream(self), "intake": Stream(self)}
         self._positions: dict[tuple[str, int], int] = {}
         self._acked: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
-        process.start(self._main())
+        process.start(self._main)
 
     def _store(self) -> Store:
         store = object.__new__(Store)
@@ -218,6 +218,8 @@ class Node:
     async def fetch(self, request: Any) -> Any:
         """The fetcher."""
         told = self._gate("fetch")
+        if self.process.state != "running":
+            await asyncio.sleep(0)  # gone, or frozen, before it was sent
         if told == "kill-after":
             self.broker.loop.call_later(0.05, self.process.kill)
         self.web.before_fetch = lambda: told
@@ -225,7 +227,7 @@ class Node:
 
     async def read(self, plan: Any, response: Any) -> Any:
         """The reader."""
-        if self._gate("read"):
+        if self._gate("read") == "fail":
             raise OSError("the reader is gone")
         return await self.web.read(plan, response)
 
@@ -250,6 +252,8 @@ class Node:
         told = self.on_call(self, kind)
         if told == "kill":
             self.process.kill()
+        elif told == "freeze":
+            self.process.freeze()
         return told
 
     # -- what Faust does
@@ -293,11 +297,14 @@ class Node:
             self._acked.clear()
             self.worker.assigned()
             self.news.set()
-            while await self.broker.ask(self.process, lambda: self.broker.heartbeat(self.process, self.generation)):
-                await asyncio.sleep(HEARTBEAT)
+            while await self._heartbeat():
+                await asyncio.sleep(HEARTBEAT)  # noqa: ASYNC110 - heartbeats are timed
             self.worker.pump.paused = True  # WorkerApp.on_rebalance_start
             self._commit()
             await self.worker._revoked()
+
+    def _heartbeat(self) -> asyncio.Future[bool]:
+        return self.broker.ask(self.process, lambda: self.broker.heartbeat(self.process, self.generation))
 
     async def _recover(self) -> None:
         """Faust's own recovery: what came after the persisted offset."""

@@ -58,9 +58,9 @@ class Process:
         """Something from outside (a packet) reaches the process."""
         self.loop.call_soon(function, *args, context=self.context)
 
-    def start(self, coroutine: Any) -> None:
+    def start(self, main: Callable[[], Any]) -> None:
         """Begin its main task."""
-        self.call(lambda: self.tasks.append(self.loop.create_task(coroutine)))
+        self.call(lambda: self.tasks.append(self.loop.create_task(main())))
 
 
 class VirtualLoop(asyncio.BaseEventLoop):

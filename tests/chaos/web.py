@@ -1,4 +1,4 @@
-"""The websites of the virtual world, and the fetcher that asks them: what arrives is written down as an origin does."""
+"""The websites of the virtual world, and the fetcher that asks them: arrivals are logged as an origin logs them."""
 
 from __future__ import annotations
 

@@ -68,8 +68,11 @@ class World:
 
     def _born(self, name: str) -> Node:
         node = Node(name, self.broker, self.web, POLICY, Process(self.loop, name))
-        node.on_call = lambda node, kind: self.on_call(node, kind)
+        node.on_call = self._called
         return node
+
+    def _called(self, node: Node, kind: str) -> str:
+        return self.on_call(node, kind)
 
     def kill(self, name: str) -> None:
         """SIGKILL; the broker learns of it from silence."""
@@ -189,6 +192,22 @@ class World:
 
     # -- what was seen
 
+    def forgotten(self) -> set[bytes]:
+        """Keys of which an owner remembers something else than the log says (A03)."""
+        wrong: set[bytes] = set()
+        for node in self.nodes.values():
+            for number in node.owned:
+                log: dict[bytes, bytes] = {}
+                for record in self.broker.logs[CHANGELOG, number]:
+                    assert record.key is not None
+                    if record.value is None:
+                        log.pop(record.key, None)
+                    else:
+                        log[record.key] = record.value
+                held = {key: node.store.data[key] for key in node.store.keys_of(number)}
+                wrong |= {key for key in log.keys() | held.keys() if log.get(key) != held.get(key)}
+        return wrong
+
     def facts(self) -> list[Any]:
         """What was told, in the order in which the broker got it."""
         return [read_event(r.value) for r in self.broker.order if r.topic == "site-events" and r.value]
@@ -243,6 +262,7 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
     boottime, standstill.boottime = standstill.boottime, clock.monotonic
     pump.time = step.time = clock  # type: ignore[assignment]
     pump.random = seeded  # type: ignore[assignment]
+    tick, pump.TICK = pump.TICK, 0.5  # half of a virtual house's steps are its pumps' looks at the clock
     production.mailbox_ends = lambda app, owned: _ends(broker, app, owned)  # type: ignore[assignment]
     memory.read_changelog = lambda app, tps: _changelog(broker, app, tps)
     logging.disable(logging.CRITICAL)
@@ -250,7 +270,7 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
         yield
     finally:
         pump.time, step.time, pump.random, production.mailbox_ends, memory.read_changelog = saved[:5]  # type: ignore[assignment]
-        standstill.boottime = boottime
+        standstill.boottime, pump.TICK = boottime, tick
         logging.disable(saved[5])
 
 

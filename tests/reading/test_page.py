@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crawler.reading.page import read_html
+from crawler.reading.page import page_text, read_html
 
 PAGE = """<html lang=en-GB><head><title> A  shop </title>
 <base href="/b/"><meta name=ROBOTS content=noindex>
@@ -43,3 +43,7 @@ def test_markdown_has_headings_lists_tables_and_terms() -> None:
 def test_E28_a_closed_details_is_a_pair() -> None:
     (pair,) = read_html(PAGE, "https://shop.example/q/").pairs
     assert (pair.question, pair.answer, pair.source) == ("Are you open?", "Yes", "details")
+
+
+def test_E28_bytes_are_decoded_first() -> None:
+    assert page_text("<p>Caf\u00e9 \u00e0 Paris</p>".encode("latin-1")) == "Caf\u00e9 \u00e0 Paris"

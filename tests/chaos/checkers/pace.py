@@ -45,7 +45,7 @@ def pace(history: History, profile: Profile) -> list[Anomaly]:
 
 
 def _least(profile: Profile, request: Request, told: float) -> float:
-    """The profile's delay; what robots.txt asks for counts once it has been read (E15)."""
+    """The profile's delay; what robots.txt asks for counts once it has been read (E15). One setting governs each job."""
     rule = profile.pace.crawl
     cap = rule.crawl_delay_cap
     honoured = told if cap is None else min(told, cap)
