@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from agents.metrics import LATENESS, OPEN_SITES, REQUESTS
+from agents.sites import NotOurs
 from agents.standstill import Standstill
 from agents.step import Stepped, Stepper
 from models.state import Head
@@ -128,13 +129,16 @@ class Pump:
         while True:
             if self._standstill.over:
                 self._start_due()
+            # Not `wait_for`: on Python 3.11 it loses a cancellation that comes as the event does, and `close` waits
+            # for ever (found in virtual time: a worker that fails right after a step).
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self._sleep())
+                async with asyncio.timeout(self._sleep()):
+                    await self._wake.wait()
             self._wake.clear()
 
     def _sleep(self) -> float:
-        if not self._heap:
-            return TICK
+        if not self._heap or self.paused:
+            return TICK  # what is due waits for the rebalance; looking 2,000 times a second would not help it
         due = max(self._heap[0][0], self._hold_until)
         return min(TICK, max(0.0005, due - time.monotonic()))
 
@@ -173,9 +177,13 @@ class Pump:
 
         try:
             done = await self._stepper.step(site, still_ours)
+        except NotOurs as error:
+            log.warning("a step at %s is left to its new owner: %s", site, error)
+            done = Stepped(None, 60.0)
         except Exception:
             log.exception("a step at %s failed; it is taken again in a minute", site)
             done = Stepped(None, 60.0)
+            slot.ready = time.monotonic() + 60.0  # it may have asked: not even a message makes the next one earlier
         slot.busy = False
         if self._slots.get(site) is not slot:
             return  # a rebalance came in between

@@ -79,7 +79,8 @@ class Worker:
         self.reader = Reader(policy)
         name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
         # After a standstill a heartbeat must have been answered before anything is sent or written.
-        standstill = Standstill(max(STALL, 2 * settings.heartbeat_interval + 1.0))
+        self._standstill = standstill = Standstill(max(STALL, 2 * settings.heartbeat_interval + 1.0))
+        self.sites.settled = standstill.settled
         stepper = Stepper(self.sites, self.carrier, self.reader, policy, name, standstill)
         self.pump = Pump(stepper, standstill, self._may_run)
         # After an outage of the broker, suspensions that wait in the mailbox are heard before the next request (E25).
@@ -114,8 +115,8 @@ class Worker:
         """The sites of the assigned partitions are ours: everything recovered, nothing sent yet."""
         REBALANCES.inc()
         self._generation += 1
-        self.sites.forget()
         owned = self._owned()
+        self.sites.take(owned)
         self._behind = dict.fromkeys(owned, -1)
         self._spawn(self._find_ends(owned, self._generation))
         self.pump.start(self.sites.open(owned), self._delay)
@@ -159,7 +160,10 @@ class Worker:
     async def _revoked(self, *_args: Any, **_kwargs: Any) -> None:
         """Faust's rebalance is eager: everything goes, whatever comes back."""
         self._health.set_ready(False, "rebalancing")
+        if not self._standstill.over:
+            self.sites.release()  # others may have had these sites for long: not even results are written
         await self.pump.stop()
+        self.sites.release()
         self.mailbox.read.clear()
 
     async def _shutdown(self, *_args: Any, **_kwargs: Any) -> None:
