@@ -62,16 +62,21 @@ class Pump:
         self.epoch = 0
         """Counts ownerships: a step that began in another epoch sends nothing more."""
         self.paused = True
+        self.sure: Callable[[], bool] = lambda: True
+        """Whether the broker said not long ago that this worker is a member: only then is anything sent or told."""
         self._hold_until = 0.0
 
-    def start(self, heads: Iterable[Head], delay: float) -> None:
-        """After an assignment: everything that is open, none of it at once (a takeover waits one delay)."""
+    def start(self, heads: Iterable[Head], delay: float, dead: Callable[[str], bool] = lambda _worker: False) -> None:
+        """After an assignment: everything that is open, none of it at once (a takeover waits one delay).
+
+        `dead` says of a worker whether its death is certain.
+        """
         self.epoch += 1
         self._heap.clear()
         self._slots.clear()
         now, wall = time.monotonic(), time.time()
         for head in heads:
-            ready = now + takeover_wait(head, wall, delay) + random.random() * delay  # noqa: S311 - jitter
+            ready = now + takeover_wait(head, wall, delay, dead) + random.random() * delay / 2  # noqa: S311 - no burst at a takeover
             self._slots[head.site] = Slot(ready, ready)
             self._push(head.site, ready)
         self.paused = False
@@ -149,6 +154,7 @@ class Pump:
             and self._heap[0][0] <= now
             and now >= self._hold_until
             and not self.paused
+            and self.sure()
             and len(self._tasks) < MAX_FLYING
         ):
             _, _, site = heapq.heappop(self._heap)
@@ -172,7 +178,7 @@ class Pump:
         standstills = self._standstill.look()
 
         def still_ours() -> bool:
-            here = epoch == self.epoch and not self.paused and time.monotonic() >= slot.ready
+            here = epoch == self.epoch and not self.paused and self.sure() and time.monotonic() >= slot.ready
             return here and self._standstill.look() == standstills
 
         try:
@@ -209,14 +215,17 @@ class Pump:
         self._wake.set()
 
 
-def takeover_wait(head: Head, wall: float, delay: float) -> float:
+def takeover_wait(head: Head, wall: float, delay: float, dead: Callable[[str], bool]) -> float:
     """Seconds that a new owner waits at a site (faults: a request of the old one may still be on the wire).
 
-    At least one delay and any stored pause; with an open intent, until its own timeout and a margin are over. What
-    depends on another machine's clock is clamped, so that a wrong clock cannot shorten or stretch it for a day.
+    At least one delay and any stored pause; with an open intent, until its own timeout and a margin are over, unless
+    whoever wrote it is certainly dead. What depends on another machine's clock is clamped, so that a wrong clock
+    cannot shorten it or stretch it for a day.
     """
     wait = max(delay, head.wait, head.pause_until - wall)
     for intent in head.intents:
+        if dead(intent.worker):
+            continue
         longest = intent.timeout + MARGIN + delay
         wait = max(wait, min(longest, max(delay, intent.at + longest - wall)))
     return wait

@@ -130,9 +130,19 @@ class Topic:
 
 
 class Silent:
-    """Health and the rest that this world does not look at."""
+    """Health, vitals and lives: the rest that this world does not look at."""
 
     ready = False
+    assigned = False
+    namesake = False
+
+    def doubtful(self) -> bool:
+        """The broker's word is as old as the last heartbeat: the standstill covers what this world plays."""
+        return False
+
+    def certainly_dead(self, _name: str) -> bool:
+        """Nobody buries anybody here."""
+        return False
 
     def set_ready(self, ready: bool, reason: str = "") -> None:
         """Remember it."""
@@ -168,7 +178,7 @@ class Node:
 
     def _worker(self, policy: Policy) -> production.Worker:
         worker = object.__new__(production.Worker)
-        worker._health = Silent()  # type: ignore[assignment]
+        worker._health = worker.vitals = worker.lives = Silent()  # type: ignore[assignment]
         worker._delay = policy.profile.pace.crawl.delay
         worker._partitions = PARTITIONS
         worker._behind, worker._generation, worker._background = {}, 0, set()
