@@ -94,8 +94,9 @@ class World:
         self.broker.wire(self.nodes[name].process).cut = is_cut
 
     def redeliver(self, partition: int) -> None:
-        """The mailbox of a partition is read again from its beginning by its next owner."""
+        """The mailbox of a partition is read again from its beginning, after a rebalance."""
         self.broker.committed["site-mailbox", partition] = 0
+        self.broker.rebalance()
 
     def _fault(self, fault: str, target: str) -> None:
         self.lines["nemesis"].append({"at": self._ns(), "event": "start", "fault": fault, "target": target})
