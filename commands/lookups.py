@@ -16,6 +16,7 @@ from models.tables import (
     Base,
     Confirmation,
     Crawl,
+    Erasure,
     Fetch,
     Listing,
     Page,
@@ -197,3 +198,19 @@ def proof_behind(crawl: Mapping[str, Any]) -> Select[Any]:
     site, account, at, method = (crawl[name] for name in names)
     query = whole(Verification).where(Verification.site == site, Verification.account == account)
     return query.where(Verification.kind == "verified", Verification.at == at, Verification.method == method)
+
+
+def erasure(name: UUID) -> Select[Any]:
+    """One row of the erasure ledger (E25)."""
+    return whole(Erasure).where(Erasure.id == name)
+
+
+def held_of(site: str) -> Select[Any]:
+    """How much content is held of a site, in one row."""
+    pairs = select(func.count()).select_from(Pair).join(Page, Page.page_id == Pair.page_id).where(Page.site == site)
+    tables: dict[str, type[Page | Url | Listing]] = {"pages": Page, "urls": Url, "listings": Listing}
+    counts = [
+        select(func.count()).select_from(table).where(table.site == site).scalar_subquery().label(name)
+        for name, table in tables.items()
+    ]
+    return select(*counts, pairs.scalar_subquery().label("pairs"))
