@@ -115,7 +115,11 @@ def test_A03_whatever_happens_to_the_house_no_promise_breaks(steps: int) -> None
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         House,
         settings=settings(
-            max_examples=EXAMPLES, stateful_step_count=steps, deadline=None, derandomize=True, suppress_health_check=checks
+            max_examples=EXAMPLES,
+            stateful_step_count=steps,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=checks,
         ),
     )
 
