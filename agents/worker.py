@@ -189,7 +189,7 @@ class Worker:
 
     async def _warn_of_lost(self, owned: set[int], generation: int) -> None:
         """Say which memory is lost (A03), once what waits in the mailboxes, a restore perhaps, has been heard."""
-        while generation == self._generation and not all(self._caught_up(number) for number in owned):
+        while generation == self._generation and not all(self._caught_up(number) for number in owned):  # noqa: ASYNC110 - progress in other tasks
             await asyncio.sleep(0.5)
         if generation != self._generation:
             return
