@@ -288,7 +288,7 @@ class Node:
             self.worker.assigned()
             self.news.set()
             while await self._heartbeat():
-                await asyncio.sleep(HEARTBEAT)  # noqa: ASYNC110 - heartbeats are timed
+                await asyncio.sleep(HEARTBEAT)
             self.worker.pump.paused = True  # WorkerApp.on_rebalance_start
             self._commit()
             await self.worker._revoked()
