@@ -287,7 +287,7 @@ class Node:
             self._acked.clear()
             self.worker.assigned()
             self.news.set()
-            while await self._heartbeat():
+            while await self._heartbeat():  # noqa: ASYNC110 - heartbeats are timed
                 await asyncio.sleep(HEARTBEAT)
             self.worker.pump.paused = True  # WorkerApp.on_rebalance_start
             self._commit()
