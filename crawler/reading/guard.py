@@ -9,6 +9,7 @@ of its own; this makes the common traps cheap instead of killed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate
 from operator import sub
 
@@ -18,7 +19,7 @@ MAX_ATTRIBUTES = 2_000
 """Words in one tag, outside quotes: a quoted value is one attribute (14 of 946 pages keep their data in one)."""
 
 _TAG = re.compile(r"<(/?[a-zA-Z][^\s/>]*)")
-_LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{8000,}")
+_WINDOW = 4_000
 _VALUE = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
 _LONG = 50_000  # 50 KB of attributes cost .1 s: not worth the look
 # Besides the void elements those whose end tags are optional: pages leave them out by the thousand, and the parser
@@ -29,15 +30,14 @@ _VOID = frozenset(
     p li dt dd option optgroup tr td th tbody thead tfoot colgroup
     """.strip().split()
 )
-_CHILDLESS = ("<img ", "<br>", "<br/", "<br ", "<link ", "<meta ", "<input ", "<source ", "<hr>", "<hr ", "<!")
 _NAME = re.compile("/?[a-zA-Z]+")
 
 
 def is_trap(html: str, max_depth: int = MAX_DEPTH) -> bool:
     """Whether the page nests deeper, or has more attributes on one tag, than the parser can take."""
-    if at_most(html) > max_depth and at_most(html, _CHILDLESS) > max_depth and deepest(html) > max_depth:
+    if at_most(html) > max_depth and deepest(html) > max_depth:
         return True
-    return _has_long_tag(html) and any(_attributes(tag) > MAX_ATTRIBUTES for tag in _LONG_TAG.findall(html))
+    return len(html) > _LONG and any(_attributes(tag) > MAX_ATTRIBUTES for tag in _long_tags(html))
 
 
 def _attributes(tag: str) -> int:
@@ -45,9 +45,15 @@ def _attributes(tag: str) -> int:
     return len(_VALUE.sub("=x ", tag).split())
 
 
-def _has_long_tag(html: str) -> bool:
-    """Whether 4,000 characters pass anywhere without a `>`: a tag of 8,000 covers one such window."""
-    return len(html) > _LONG and any(html.find(">", at, at + 4_000) < 0 for at in range(0, len(html), 4_000))
+def _long_tags(html: str) -> Iterator[str]:
+    """Every tag of 8,000 characters: it covers one of the windows of 4,000 that hold no `>`."""
+    done = 0
+    for at in range(0, len(html), _WINDOW):
+        if at >= done and html.find(">", at, at + _WINDOW) < 0:
+            start = html.rfind("<", done, at + _WINDOW)
+            done = html.find(">", at + _WINDOW) + 1 or len(html)
+            if start >= 0 and done - start > 2 * _WINDOW and html[start + 1 : start + 2].isalpha():
+                yield html[start:done]
 
 
 def flat_text(html: str) -> str:
@@ -66,17 +72,14 @@ def flat_text(html: str) -> str:
     return "\n".join(lines)
 
 
-def at_most(html: str, childless: tuple[str, ...] = (), pieces: int = 32) -> int:
-    """A bound on the depth by counting `<` and `</` alone, without `childless` openings.
-
-    Nine pages in ten need nothing finer.
-    """
+def at_most(html: str, pieces: int = 32) -> int:
+    """A bound on the depth by counting `<` and `</` alone; nine pages in ten need nothing finer."""
     size = len(html) // pieces + 1
     height = bound = 0
     for start in range(0, len(html), size):
         piece = html[start : start + size]
         ends = piece.count("</")
-        starts = piece.count("<") - ends - sum(map(piece.count, childless))
+        starts = piece.count("<") - ends
         bound = max(bound, height + starts)
         height = max(0, height + starts - ends)
     return bound
