@@ -52,8 +52,9 @@ def _long_tags(html: str) -> Iterator[str]:
         if at >= done and html.find(">", at, at + _WINDOW) < 0:
             start = html.rfind("<", done, at + _WINDOW)
             done = html.find(">", at + _WINDOW) + 1 or len(html)
-            if start >= 0 and done - start > 2 * _WINDOW and html[start + 1 : start + 2].isalpha():
-                yield html[start:done]
+            tag = html[start + 1 : done].partition("<")[0] if start >= 0 else ""  # a `<` in it: a script
+            if len(tag) > 2 * _WINDOW and tag[0].isalpha():
+                yield tag
 
 
 def flat_text(html: str) -> str:
