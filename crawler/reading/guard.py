@@ -49,12 +49,17 @@ def _long_tags(html: str) -> Iterator[str]:
     """Every tag of 8,000 characters: it covers one of the windows of 4,000 that hold no `>`."""
     done = 0
     for at in range(0, len(html), _WINDOW):
-        if at >= done and html.find(">", at, at + _WINDOW) < 0:
-            start = html.rfind("<", done, at + _WINDOW)
-            done = html.find(">", at + _WINDOW) + 1 or len(html)
-            tag = html[start + 1 : done].partition("<")[0] if start >= 0 else ""  # a `<` in it: a script
-            if len(tag) > 2 * _WINDOW and tag[0].isalpha():
-                yield tag
+        if at < done or html.find(">", at, at + _WINDOW) >= 0:
+            continue
+        start = html.rfind("<", done, at + _WINDOW)
+        done = at + _WINDOW
+        if start < 0 or html.find(">", start, at) >= 0:  # running text, a script
+            continue
+        end = html.find(">", done)
+        done = end if end >= 0 else len(html)
+        tag = html[start + 1 : done].partition("<")[0]  # a `<` in it: a script
+        if len(tag) > 2 * _WINDOW and tag[0].isalpha():
+            yield tag
 
 
 def flat_text(html: str) -> str:
