@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
-from aiokafka.errors import IncompatibleBrokerVersion, KafkaError, for_code
+from aiokafka.errors import IncompatibleBrokerVersion, KafkaError, UnknownTopicOrPartitionError, for_code
 
 from models.topics import Topic
 from models.topics import load as load_topics
@@ -182,6 +182,11 @@ async def _found(client: AIOKafkaAdminClient, names: set[str]) -> dict[str, Foun
     resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in there]
     for response in await client.describe_configs(resources) if resources else []:
         for code, message, _, name, entries in response.resources:
+            if code == UnknownTopicOrPartitionError.errno:
+                there.remove(
+                    name
+                )  # one node has listed it, and the one that was asked has not heard of it (three nodes)
+                continue
             _raise_on(code, f"describing {name}", message)
             for key, value, _, source, *_ in entries:
                 in_force[name][key] = value
