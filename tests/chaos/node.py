@@ -9,6 +9,7 @@ then, an eager rebalance with its hooks in their order, recovery from the persis
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
@@ -173,7 +174,7 @@ class Node:
         store = object.__new__(Store)
         store.__post_init__()
         store.app = self  # type: ignore[assignment]
-        store.keys_of = lambda number: sorted(store._keys[number])  # type: ignore[method-assign,assignment] # one seed, one run
+        setattr(store, "keys_of", lambda number: sorted(store._keys[number]))  # noqa: B010 - one seed, one run
         return store
 
     def _worker(self, policy: Policy) -> production.Worker:
@@ -185,8 +186,8 @@ class Node:
         worker.app = self  # type: ignore[assignment]
         worker.failure = self.broker.loop.create_future()
         memory = object.__new__(Memory)
-        memory._table = Table(self, self.store)
-        self.store.table = memory._table  # type: ignore[assignment]
+        table: Any = Table(self, self.store)
+        memory._table = self.store.table = table
         memory._on_failure = worker._fail
         worker.memory = memory
         post = object.__new__(Post)
@@ -266,7 +267,7 @@ class Node:
             asyncio.create_task(self._poll()),
             asyncio.create_task(self._commit_for_ever()),
         ]
-        living = asyncio.create_task(self._live())
+        living: asyncio.Future[Any] = asyncio.create_task(self._live())
         await asyncio.wait({living, self.worker.failure}, return_when=asyncio.FIRST_COMPLETED)
         living.cancel()
         await self.worker.pump.close()
@@ -311,10 +312,13 @@ class Node:
         for number in self.owned:
             tp = TP(CHANGELOG, number)
             begin = self.store.persisted_offset(tp)
-            log = await self.broker.ask(self.process, lambda number=number: list(self.broker.logs[CHANGELOG, number]))
+            log = await self.broker.ask(self.process, functools.partial(self._log, number))
             later = log[-1 if begin is None else begin + 1 :] if begin is not None else log
             events = [Event(Message(record, self.generation, lambda _: None)) for record in later]
             self.store.apply_changelog_batch(events, lambda key: key, lambda value: value)  # type: ignore[arg-type]
+
+    def _log(self, number: int) -> list[Record]:
+        return list(self.broker.logs[CHANGELOG, number])
 
     async def _poll(self) -> None:
         while True:

@@ -52,7 +52,7 @@ class Maker:
         return self._finished(sites)
 
     def _finished(self, sites: list[str]) -> Lines:
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"table": table, "row": row}
             for table, found in project([*self.facts, *self.contents]).items()
             for row in found

@@ -10,7 +10,7 @@ import pytest
 
 from agents import consuming, pump, sites
 from agents.standstill import Standstill
-from crawler.rules import actor, gate
+from crawler.rules import actor, gate, site
 from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change
 from tests.chaos.broker import NOBODY, SESSION
@@ -155,7 +155,7 @@ def acknowledged_before_written(patch: Patch) -> None:
 
 
 def messages_not_remembered(patch: Patch) -> None:
-    whole = actor.joined
+    whole = site.joined
     patch.setattr(actor, "joined", lambda first, then: whole(Change(first.head), then))
 
 
@@ -170,7 +170,7 @@ def gate_open(patch: Patch) -> None:
 
 
 def deaf_to_suspensions(patch: Patch) -> None:
-    patch.setitem(actor._HANDLERS, "suspend-site", lambda site, message, now, policy: Change(site.head))
+    patch.setitem(actor._HANDLERS, "suspend-site", lambda site_, message, now, policy: Change(site_.head))
 
 
 def robots_not_obeyed(patch: Patch) -> None:

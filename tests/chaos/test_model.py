@@ -114,7 +114,7 @@ class House(RuleBasedStateMachine):
 @pytest.mark.parametrize("steps", [25])
 def test_A03_whatever_happens_to_the_house_no_promise_breaks(steps: int) -> None:
     checks = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(
         House,
         settings=settings(
             max_examples=EXAMPLES,

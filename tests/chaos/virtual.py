@@ -66,6 +66,9 @@ class Process:
 class VirtualLoop(asyncio.BaseEventLoop):
     """asyncio's loop without sockets, its clock in our hands."""
 
+    _ready: Any  # asyncio's own, on the one version of Python that we run on
+    _scheduled: Any
+
     def __init__(self) -> None:
         super().__init__()
         self.now = 0.0
@@ -119,7 +122,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             if not handle._cancelled:
                 self._run_in_process(handle)
 
-    def _run_in_process(self, handle: asyncio.Handle) -> None:
+    def _run_in_process(self, handle: Any) -> None:
         process = handle._context.get(_process)
         if process is None or process.state == "running":
             self.steps += 1
@@ -129,9 +132,9 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
 
 def _quiet(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
-    task = asyncio.Task(coroutine, loop=loop, **options)
+    task: Any = asyncio.Task(coroutine, loop=loop, **options)
     task._log_destroy_pending = False
-    return task
+    return task  # type: ignore[no-any-return]
 
 
 class Clock:

@@ -83,7 +83,10 @@ class Web:
         assert process is not None
         name, _, target = request.url.removeprefix("https://").partition("/")
         open_: list[Asked] = []
-        gone = lambda: self.loop.call_later(WAY + 1e-6, self._over, open_, True, context=NOBODY)  # noqa: E731
+
+        def gone() -> None:
+            self.loop.call_later(WAY + 1e-6, self._over, open_, True, context=NOBODY)
+
         process.on_death.append(gone)
         hear = lambda answer: process.call(_heard, answered, answer)  # noqa: E731
         self.loop.call_later(WAY, self._arrived, request, name, f"/{target}", open_, hear, context=NOBODY)

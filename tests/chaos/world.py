@@ -6,6 +6,7 @@ Thousands of steps a second: an hour of kills, freezes and partitions is played 
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import logging
 import random
@@ -261,20 +262,26 @@ def _line(record: Record) -> dict[str, Any]:
 def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterator[None]:
     """Production code sees the virtual clock, seeded chance, and the model's broker where it opens its own client."""
     clock = Clock(loop)
-    saved = (pump.time, step.time, pump.random, production.mailbox_ends, memory.read_changelog, log_level())
-    boottime, standstill.boottime = standstill.boottime, clock.monotonic
-    pump.time = step.time = clock  # type: ignore[assignment]
-    pump.random = seeded  # type: ignore[assignment]
-    tick, pump.TICK = pump.TICK, 0.5  # half of a virtual house's steps are its pumps' looks at the clock
-    production.mailbox_ends = lambda app, owned: _ends(broker, app, owned)  # type: ignore[assignment]
-    memory.read_changelog = lambda app, tps: _changelog(broker, app, tps)
+    level = logging.root.manager.disable
+    places: list[tuple[Any, str, Any]] = [
+        (pump, "time", clock),
+        (step, "time", clock),
+        (pump, "random", seeded),
+        (pump, "TICK", 0.5),  # half of a virtual house's steps are its pumps' looks at the clock
+        (standstill, "boottime", clock.monotonic),
+        (production, "mailbox_ends", functools.partial(_ends, broker)),
+        (memory, "read_changelog", functools.partial(_changelog, broker)),
+    ]
+    saved = [(module, name, getattr(module, name)) for module, name, _ in places]
+    for module, name, value in places:
+        setattr(module, name, value)
     logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
-        pump.time, step.time, pump.random, production.mailbox_ends, memory.read_changelog = saved[:5]  # type: ignore[assignment]
-        standstill.boottime, pump.TICK = boottime, tick
-        logging.disable(saved[5])
+        for module, name, value in saved:
+            setattr(module, name, value)
+        logging.disable(level)
 
 
 async def _ends(broker: Broker, node: Any, owned: set[int]) -> dict[int, int]:
@@ -292,7 +299,7 @@ async def _ends(broker: Broker, node: Any, owned: set[int]) -> dict[int, int]:
 async def _changelog(broker: Broker, node: Any, tps: list[Any]) -> list[tuple[Any, Records, int]]:
     found = []
     for tp in tps:
-        log: list[Record] = await broker.ask(node.process, lambda tp=tp: list(broker.logs[CHANGELOG, tp.partition]))
+        log: list[Record] = await broker.ask(node.process, functools.partial(_log, broker, tp.partition))
         records: Records = {}
         for record in log:
             assert record.key is not None
@@ -304,6 +311,5 @@ async def _changelog(broker: Broker, node: Any, tps: list[Any]) -> list[tuple[An
     return found
 
 
-def log_level() -> int:
-    """What `logging.disable` was set to."""
-    return logging.root.manager.disable
+def _log(broker: Broker, number: int) -> list[Record]:
+    return list(broker.logs[CHANGELOG, number])
