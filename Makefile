@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run test check promises mutants bench chaos eval fuzz format clean
+.PHONY: help run test check promises mutants bench chaos chaos-long eval fuzz format clean
 
 help: ## This list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -46,6 +46,12 @@ bench: $(VENV)/dev.stamp ## Measure; ratios and medians of one run, on this mach
 fuzz: $(VENV)/dev.stamp ## Fuzz what reads strangers' bytes: make fuzz ARGS=20, or ARGS="robots 600".
 	@$(PIP) --editable '.[fuzz]'
 	@$(BIN)/python -m tools.fuzz $(ARGS)
+
+chaos: $(VENV)/dev.stamp ## Ten minutes of faults on Apache Kafka and PostgreSQL, judged: make chaos SEED=7
+	@$(BIN)/python -m tests.chaos.run --profile short $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+chaos-long: $(VENV)/dev.stamp ## The same for an hour.
+	@$(BIN)/python -m tests.chaos.run --profile long $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 eval: $(VENV)/dev.stamp ## Score the reading: make eval DATA=folder-of-the-evaluation-data
 	@$(PIP) --editable '.[eval]'

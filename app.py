@@ -19,7 +19,7 @@ from commands.database import migrate
 from commands.options import in_one_sentence, settings_for
 from commands.read import read
 from commands.robots import robots
-from commands.stack import kafka, up
+from commands.stack import kafka, keep, up
 from commands.topics import topics
 from crawler.fetch.network import Network
 from crawler.rules.site import Policy
@@ -87,6 +87,7 @@ for command in (
     robots,
     topics,
     kafka,
+    keep,
     up,
     *jobs.COMMANDS,
     *staff.COMMANDS,

@@ -14,6 +14,7 @@ from typing import Any
 
 from aiokafka.errors import KafkaError
 
+from agents.sites import NotOurs
 from models.wire import Unreadable
 
 log = logging.getLogger(__name__)
@@ -55,6 +56,9 @@ async def _dealt_with(event: Any, handle: Callable[[Any], Awaitable[None]], refu
             await refuse(event, error)
         except KafkaError:
             raise
+        except NotOurs as error:
+            log.warning("left to its new owner: %s: %s", where, error)
+            event.message.incref()  # a reference that nobody gives back: we never acknowledge it
         except Exception as error:
             log.exception("dead letter: %s", where)
             await refuse(event, Unreadable("error", f"{type(error).__name__}: {error}"))

@@ -1,10 +1,15 @@
 """`/live`, `/ready` and `/metrics` of one process, on an address of our own.
 
+`/ready` says whether work is being done now. `/live` fails only when a new process would help, which a
+supervisor then starts.
+
 Faust's own web server is never started: it binds 0.0.0.0 and serves the tables (measured). This one runs in
 the process's event loop on purpose: when the loop is stuck, `/live` is silent and a supervisor sees it (F10).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
@@ -19,6 +24,10 @@ class Health:
         """The port that is listened on; with 0, known after `start`."""
         self.ready = False
         self.reason = "starting"
+        self.unready: Callable[[], str] = str
+        """A reason not to be ready that is looked up when it is asked for; empty when there is none."""
+        self.deaf: Callable[[], str] = str
+        """Why only a new process would help; empty when none is needed (F11)."""
         self._registry = registry
         self._runner: web.AppRunner | None = None
 
@@ -46,11 +55,13 @@ class Health:
             await runner.cleanup()
 
     async def _live(self, _request: web.Request) -> web.Response:
-        return web.json_response({"live": True})
+        reason = self.deaf()
+        return web.json_response({"live": not reason, "reason": reason}, status=503 if reason else 200)
 
     async def _ready(self, _request: web.Request) -> web.Response:
-        answer = {"ready": self.ready, "reason": self.reason}
-        return web.json_response(answer, status=200 if self.ready else 503)
+        reason = self.unready() if self.ready else self.reason
+        ready = self.ready and not reason
+        return web.json_response({"ready": ready, "reason": reason}, status=200 if ready else 503)
 
     async def _metrics(self, _request: web.Request) -> web.Response:
         # the header as a whole: aiohttp refuses a content_type that carries a charset and a version

@@ -18,3 +18,8 @@ GAP = Histogram(
 OPEN_SITES = Gauge("licet_open_sites", "Sites of this worker that have something to do.")
 DEAD_LETTERS = Counter("licet_dead_letters_total", "Events that could not be read.", ["topic", "cause"])
 REBALANCES = Counter("licet_rebalances_total", "Assignments of partitions to this worker.")
+LOOP_LAG = Histogram(
+    "licet_loop_lag_seconds",
+    "How late the event loop woke up from a sleep of half a second.",
+    buckets=(0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 30),
+)

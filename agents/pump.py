@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from agents.metrics import LATENESS, OPEN_SITES, REQUESTS
+from agents.sites import NotOurs
 from agents.standstill import Standstill
 from agents.step import Stepped, Stepper
 from models.state import Head
@@ -31,6 +32,8 @@ MARGIN = 2.0
 SLACK = 0.05
 """Seconds on top of every gap. An origin notes the end of its answer after its last byte is with us (2.6 ms later on
 a busy machine, measured), and the pace is promised by the origin's clock, not by ours."""
+HEARING = 2.0
+"""Seconds after a standstill in which the mailbox is dealt with first: a suspension may wait in it (E25)."""
 MAX_FLYING = 1000
 
 
@@ -61,16 +64,21 @@ class Pump:
         self.epoch = 0
         """Counts ownerships: a step that began in another epoch sends nothing more."""
         self.paused = True
+        self.sure: Callable[[], bool] = lambda: True
+        """Whether the broker said not long ago that this worker is a member: only then is anything sent or told."""
         self._hold_until = 0.0
 
-    def start(self, heads: Iterable[Head], delay: float) -> None:
-        """After an assignment: everything that is open, none of it at once (a takeover waits one delay)."""
+    def start(self, heads: Iterable[Head], delay: float, dead: Callable[[str], bool] = lambda _worker: False) -> None:
+        """After an assignment: everything that is open, none of it at once (a takeover waits one delay).
+
+        `dead` says of a worker whether its death is certain.
+        """
         self.epoch += 1
         self._heap.clear()
         self._slots.clear()
         now, wall = time.monotonic(), time.time()
         for head in heads:
-            ready = now + takeover_wait(head, wall, delay) + random.random() * delay  # noqa: S311 - jitter
+            ready = now + takeover_wait(head, wall, delay, dead) + random.random() * delay / 2  # noqa: S311 - no burst at a takeover
             self._slots[head.site] = Slot(ready, ready)
             self._push(head.site, ready)
         self.paused = False
@@ -125,16 +133,23 @@ class Pump:
 
     async def _run(self) -> None:
         """Start what is due, unless the process stood still a moment ago."""
+        standstills = self._standstill.count
         while True:
             if self._standstill.over:
+                if self._standstill.count != standstills:
+                    standstills = self._standstill.count
+                    self.hold(HEARING)
                 self._start_due()
+            # Not `wait_for`: on Python 3.11 it loses a cancellation that comes as the event does, and `close` waits
+            # for ever (found in virtual time: a worker that fails right after a step).
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), self._sleep())
+                async with asyncio.timeout(self._sleep()):
+                    await self._wake.wait()
             self._wake.clear()
 
     def _sleep(self) -> float:
-        if not self._heap:
-            return TICK
+        if not self._heap or self.paused:
+            return TICK  # what is due waits for the rebalance; looking 2,000 times a second would not help it
         due = max(self._heap[0][0], self._hold_until)
         return min(TICK, max(0.0005, due - time.monotonic()))
 
@@ -145,6 +160,7 @@ class Pump:
             and self._heap[0][0] <= now
             and now >= self._hold_until
             and not self.paused
+            and self.sure()
             and len(self._tasks) < MAX_FLYING
         ):
             _, _, site = heapq.heappop(self._heap)
@@ -168,14 +184,18 @@ class Pump:
         standstills = self._standstill.look()
 
         def still_ours() -> bool:
-            here = epoch == self.epoch and not self.paused and time.monotonic() >= slot.ready
+            here = epoch == self.epoch and not self.paused and self.sure() and time.monotonic() >= slot.ready
             return here and self._standstill.look() == standstills
 
         try:
             done = await self._stepper.step(site, still_ours)
+        except NotOurs as error:
+            log.warning("a step at %s is left to its new owner: %s", site, error)
+            done = Stepped(None, 60.0)
         except Exception:
             log.exception("a step at %s failed; it is taken again in a minute", site)
             done = Stepped(None, 60.0)
+            slot.ready = time.monotonic() + 60.0  # it may have asked: not even a message makes the next one earlier
         slot.busy = False
         if self._slots.get(site) is not slot:
             return  # a rebalance came in between
@@ -201,14 +221,17 @@ class Pump:
         self._wake.set()
 
 
-def takeover_wait(head: Head, wall: float, delay: float) -> float:
+def takeover_wait(head: Head, wall: float, delay: float, dead: Callable[[str], bool]) -> float:
     """Seconds that a new owner waits at a site (faults: a request of the old one may still be on the wire).
 
-    At least one delay and any stored pause; with an open intent, until its own timeout and a margin are over. What
-    depends on another machine's clock is clamped, so that a wrong clock cannot shorten or stretch it for a day.
+    At least one delay and any stored pause; with an open intent, until its own timeout and a margin are over, unless
+    whoever wrote it is certainly dead. What depends on another machine's clock is clamped, so that a wrong clock
+    cannot shorten it or stretch it for a day.
     """
     wait = max(delay, head.wait, head.pause_until - wall)
     for intent in head.intents:
+        if dead(intent.worker):
+            continue
         longest = intent.timeout + MARGIN + delay
         wait = max(wait, min(longest, max(delay, intent.at + longest - wall)))
     return wait

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, cast
 
 import faust
 
 from agents import versions
+from agents.acks import Consumer
 from models.settings import Settings
+
+log = logging.getLogger(__name__)
 
 
 def faust_settings(settings: Settings, app_id: str) -> dict[str, Any]:
@@ -58,10 +63,20 @@ def _by_broker(settings: Settings, app_id: str) -> dict[str, Any]:
     return {}
 
 
-def build_app(settings: Settings, app_id: str, app_class: type[faust.App] = faust.App, **more: Any) -> faust.App:
+class App(faust.App):
+    """Faust's app, and what is to be done when it loses an event."""
+
+    on_passed_over: Callable[[BaseException], None] = staticmethod(
+        lambda error: log.critical("%s: start this process again", error)
+    )
+
+
+def build_app(settings: Settings, app_id: str, app_class: type[App] = App, **more: Any) -> App:
     """A Faust app with the common settings and `more` of its own; nothing is connected yet."""
     settings.data.mkdir(parents=True, exist_ok=True)  # Faust makes its own folder without the parents
-    return app_class(**{**faust_settings(settings, app_id), **more})
+    app = app_class(**{**faust_settings(settings, app_id), **more})
+    app.transport.Consumer = Consumer  # type: ignore[misc] # stock Faust commits past events that it dropped (measured)
+    return app
 
 
 def raw_topic(app: faust.App, *names: str) -> faust.Topic:

@@ -31,6 +31,7 @@ class Sink:
     def __init__(self, settings: Settings, health: Health, metrics: SinkMetrics | None = None) -> None:
         # An un-acknowledged event (the database is away) must not hold up a rebalance for ever.
         self.app = build_app(settings, APP_ID, stream_wait_empty=False)
+        self.app.on_passed_over = self._passed_over
         self.failure: asyncio.Future[BaseException] | None = None
         self.metrics = metrics or SinkMetrics()
         self._engine = make_engine(settings.require_database(), APP_ID)
@@ -52,6 +53,11 @@ class Sink:
             self._upkeep.cancel()
         await self.app.stop()
         self._engine.dispose()
+
+    def _passed_over(self, error: BaseException) -> None:
+        """Faust dropped events: the next process begins where the database really is."""
+        if self.failure is not None and not self.failure.done():
+            self.failure.set_result(error)
 
     async def _store(self, stream: Any) -> None:
         """The agent: it acknowledges a batch when it is stored, and in no other case.

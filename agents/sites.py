@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from weakref import WeakValueDictionary
 
 from agents.memory import Memory
@@ -11,7 +11,15 @@ from agents.post import Post
 from crawler.rules.parts import applied, parsed
 from crawler.rules.site import Change, Site
 from models.ids import marker_of, partition_of
-from models.state import Head, head_key
+from models.state import Head, head_key, seen_key
+
+
+class NotOurs(Exception):
+    """The site went to another worker before the change was written; nothing of it may be."""
+
+
+async def _at_once() -> None:
+    """No standstill to wait for."""
 
 
 class Sites:
@@ -23,6 +31,11 @@ class Sites:
         self._partitions = partitions
         self._parsed: dict[str, Site] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._owned: frozenset[int] = frozenset()
+        self._term = 0
+        """Counts ownerships: a change that was computed in another term is not written."""
+        self.settled: Callable[[], Awaitable[None]] = _at_once
+        """Waits until it is certain whose the sites are (`Standstill.settled`)."""
 
     def lock(self, site: str) -> asyncio.Lock:
         """The site's lock; never held over a request, only over the writes around it."""
@@ -39,28 +52,52 @@ class Sites:
     async def commit(self, change: Change) -> None:
         """Make a change durable: what it tells first, then its parts, then the head; the broker has all of it.
 
-        In this order a crash in between repeats facts under the same ids, and never loses one.
+        In this order a crash in between repeats facts under the same ids, and never loses one. Each step waits for
+        the one before: a head names no part that the broker has not (the crawl could not go on), and a message
+        counts as seen, and parts go, only after the head that follows from them (the crawl would be lost, accepted
+        and never ended). Two records sent together may arrive one without the other. Nothing fences a
+        Kafka producer, so a process that stood still asks first: its old head would undo what the new owner did
+        since, lose an open intent, or open a crawl again that is over.
         """
+        site, partition, term = change.head.site, change.head.partition, self._term
+        await self._sure(partition, term)
         await self._post.tell(change)
-        site, partition = change.head.site, change.head.partition
+        await self._sure(partition, term)
         before = self.get(site)
-        waits = [self._memory.put(partition, key, value) for key, value in change.parts]
+        seen = seen_key(site)
+        named = [(key, value) for key, value in change.parts if value is not None and key != seen]
+        rest = [(key, value) for key, value in change.parts if value is None or key == seen]
+        self._parsed[site] = applied(before, change)
+        await self._put(partition, named)
         if change.head != before.head:
-            waits.append(self._memory.put(partition, head_key(site), change.head.model_dump_json().encode()))
-        if change.head.jobs or change.head.intents:
-            self._parsed[site] = applied(before, change)
-        else:
+            await self._put(partition, [(head_key(site), change.head.model_dump_json().encode())])
+        await self._put(partition, rest)
+        if term == self._term and not change.head.jobs and not change.head.intents:
             self._parsed.pop(site, None)  # a site at rest is read again when it is needed
-        if waits:
-            await asyncio.gather(*waits)
+
+    async def _put(self, partition: int, records: Sequence[tuple[str, bytes | None]]) -> None:
+        if records:
+            await asyncio.gather(*[self._memory.put(partition, key, value) for key, value in records])
 
     def whole(self, partition: int) -> bool:
         """Whether this partition's memory is all there: begun empty on purpose, or put back (A03)."""
         return self.get(marker_of(partition, self._partitions)).head.marker
 
-    def forget(self) -> None:
-        """A rebalance: what is parsed may be somebody else's now."""
+    async def _sure(self, partition: int, term: int) -> None:
+        await self.settled()
+        if term != self._term or partition not in self._owned:
+            raise NotOurs(f"partition {partition} was given to another worker")
+
+    def take(self, partitions: set[int]) -> None:
+        """A rebalance is over: these are ours, and what was parsed before may have changed elsewhere."""
         self._parsed.clear()
+        self._owned = frozenset(partitions)
+        self._term += 1
+
+    def release(self) -> None:
+        """A rebalance begins: nothing more is written for anybody."""
+        self._owned = frozenset()
+        self._term += 1
 
     def open(self, partitions: set[int]) -> Iterator[Head]:
         """The heads of these partitions that have something to do."""

@@ -52,6 +52,9 @@ class Stepper:
         self._worker = worker
         self._standstill = standstill
         self._flying: set[str] = set()
+        self._unsent: set[str] = set()
+        """Intents of ours that no request followed. Said with the next step, when the site is ours for sure: what a
+        worker that was cut off said at once, it said of its successor's request of the same number (measured)."""
         self.on_slow_broker: Callable[[], None] = lambda: None
         """Called when the broker took longer than `STALE` for an intent: it was away, or we were."""
 
@@ -59,9 +62,8 @@ class Stepper:
         """Make at most one request at `site`. `still_ours` is asked again right before it is sent."""
         while True:
             async with self._sites.lock(site):
-                left = jobs.left_open(self._sites.get(site), self._flying)
-                if left:  # another owner's, or cut short: never answered, but counted (A04)
-                    await self._sites.commit(jobs.interrupted(self._sites.get(site), left, time.time(), self._policy))
+                if await self._settled(site):
+                    continue
                 plan = jobs.plan(self._sites.get(site), time.time(), self._policy)
                 if isinstance(plan, Done):
                     await self._sites.commit(plan.change)
@@ -77,13 +79,25 @@ class Stepper:
             finally:
                 self._flying.discard(intended.intent.id)
 
+    async def _settled(self, site: str) -> bool:
+        """Say what became of requests that are open and not on their way; whether there was any."""
+        here = self._sites.get(site)
+        left = jobs.left_open(here, self._flying)
+        if not left:
+            return False
+        unsent = next((intent for intent in left if _mark(intent) in self._unsent), None)
+        if unsent is not None:
+            await self._sites.commit(jobs.unsent(here, unsent, time.time(), self._policy))
+            self._unsent.discard(_mark(unsent))
+        else:  # another owner's, or cut short: never answered, but counted (A04)
+            await self._sites.commit(jobs.interrupted(here, left, time.time(), self._policy))
+        return True
+
     async def _send(
         self, site: str, plan: Send, intent: Intent, written: float, still_ours: Callable[[], bool]
     ) -> Stepped:
         if not self._may_send(site, intent, written, still_ours):
-            async with self._sites.lock(site):
-                if still_ours():
-                    await self._sites.commit(jobs.unsent(self._sites.get(site), intent, time.time(), self._policy))
+            self._unsent.add(_mark(intent))
             return Stepped(None, 0.0)
         response = await self._carrier.fetch(plan.request)
         ended = time.monotonic()
@@ -106,3 +120,8 @@ class Stepper:
             absorbed = jobs.absorb(here, intent, plan.ask, response, read, self._policy)
             await self._sites.commit(absorbed)
             return Stepped(ended, absorbed.head.wait, plan.ask.kind, str(response.outcome))
+
+
+def _mark(intent: Intent) -> str:
+    """Whose intent it is, too: the number alone may be another worker's."""
+    return f"{intent.worker}|{intent.id}"

@@ -1,4 +1,4 @@
-"""`licet up` and `licet kafka`: a stack, or a broker, in the foreground until Ctrl-C."""
+"""`licet up`, `licet kafka`, `licet keep`: a stack, a broker or one process, in the foreground until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from commands.options import in_one_sentence, settings_for
 from stack.errors import StackError
 from stack.folder import Folder
 from stack.kafka import Kafka
+from stack.keeper import keep as keep_running
 from stack.process import print_line
 from stack.supervisor import Supervisor
 
@@ -49,6 +50,17 @@ async def _up(stack: Supervisor) -> None:
         stack.say("licet", "stopping")
         await stack.stop()
         stack.say("licet", "stopped")
+
+
+@click.command()
+@click.argument("role", type=click.Choice(["worker", "sink"]))
+@click.pass_obj
+@in_one_sentence
+def keep(config: Path | None, role: str) -> None:
+    """Run a worker or the sink, and run it again when it ends, is stuck or is deaf: for containers."""
+    settings = settings_for(config)
+    environ = dict(os.environ) | ({"LICET_CONFIG": str(config.resolve())} if config else {})
+    asyncio.run(until_stopped(keep_running(role, settings, environ=environ)))
 
 
 @click.command()
@@ -100,4 +112,4 @@ async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
         await task
 
 
-COMMANDS = (up, kafka)
+COMMANDS = (up, kafka, keep)

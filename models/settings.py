@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import stat
 from collections.abc import Mapping
 from datetime import date
@@ -124,6 +125,9 @@ class Settings(BaseModel):
     worker_name: Name | None = Field(
         None, description="The stable name of this worker; never the same for two processes at once."
     )
+    worker_life: Name | None = Field(
+        None, description="Set by a supervisor, fresh for each process: its proof that a worker is gone names it."
+    )
     token_key_file: Annotated[Path, AfterValidator(_secret_file)] | None = Field(
         None, description="A file of 32 bytes or more, the secret behind proof tokens; closed to others."
     )
@@ -151,6 +155,16 @@ class Settings(BaseModel):
                 f" session_timeout ({self.session_timeout:g})"
             )
         return self
+
+    @property
+    def name(self) -> str:
+        """The worker's name; without one, this machine's and the process's, which nobody else has."""
+        return self.worker_name or f"{socket.gethostname()}-{os.getpid()}"
+
+    @property
+    def silence(self) -> float:
+        """Seconds without a word after which a supervisor ends a process: before its sites are somebody else's."""
+        return max(5.0, self.session_timeout / 2)
 
     @property
     def embedded(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from models.lives import TOPIC as LIVES
 from models.topics import Topic
 from models.topics import load as load_topics
 
@@ -50,8 +51,8 @@ def grants() -> list[Grant]:
 
 
 def _intake(topics: list[Topic]) -> list[str]:
-    """Topics that somebody outside the workers writes: those of any key, but for the dead letters."""
-    return [topic.name for topic in topics if topic.key == "any" and topic.name != "dead-letters"]
+    """Topics that somebody outside the workers writes: those of any key, but for the two that are ours."""
+    return [topic.name for topic in topics if topic.key == "any" and topic.name not in {"dead-letters", LIVES}]
 
 
 def _writers_of_intake(topics: list[Topic]) -> Iterator[Grant]:
@@ -74,6 +75,8 @@ def _workers(topics: list[Topic]) -> Iterator[Grant]:
             yield Grant("licet-worker", both, "topic", topic.name)
     yield Grant("licet-worker", WRITE, "topic", "dead-letters")
     yield Grant("licet-worker", ("Read", *WRITE), "topic", "licet-worker-*")
+    yield Grant("licet-worker", ("Read", *WRITE), "topic", LIVES)
+    yield Grant("licet-supervisor", WRITE, "topic", LIVES)  # it alone can be certain of a death
     yield Grant("licet-worker", READ, "group", "licet-worker*")
 
 

@@ -1,12 +1,20 @@
-"""A worker or the sink under supervision: ready or not, and when it is started again after it has died."""
+"""A worker or the sink under supervision: ready or not, alive or not, and started again when it is neither.
+
+A process that has ended is started again. One whose event loop is stuck (`/live` is silent), or that says itself that
+only a new process would help (`/live` is 503), is ended first: SIGKILL and waitpid, so its death is certain, and
+whoever takes its sites over is told so.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 
 import aiohttp
 
+from models.lives import NAME_TAKEN, new_life
 from stack.errors import StackError
 from stack.net import LOOPBACK
 from stack.process import Process, Say
@@ -14,33 +22,70 @@ from stack.process import Process, Say
 FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
 CALM = 60.0  # seconds alive after which earlier deaths are forgotten
 TRIES = 3  # deaths before it has ever been ready, after which the start is given up
+LOOK = 0.5  # seconds between questions
+MUTE = 60.0  # seconds in which a new process must have said something
+
+Gone = Callable[[str, str], Awaitable[None]]
+
+
+async def _nobody_is_told(_name: str, _life: str) -> None:
+    return
 
 
 class Child:
-    """One supervised process. `step` is called often and never waits long."""
+    """One supervised process. `step` is called often and never waits long.
 
-    def __init__(self, name: str, argv: Sequence[str], env: Mapping[str, str], port: int, say: Say) -> None:
+    `silence` is how long `/live` may be silent: less than a session, so that a frozen worker is dead before its
+    sites are somebody else's. `gone` is told the name and the life of each process that was reaped.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        port: int,
+        say: Say,
+        *,
+        silence: float = 10.0,
+        gone: Gone = _nobody_is_told,
+    ) -> None:
         self.name = name
         self.port = port
         self.say = say
-        self.process = Process(name, argv, say, env=env)
+        self.env = dict(env)
+        self.process = Process(name, argv, say, env=self.env)
         self.ready = False
         self.ever_ready = False
         self.deaths = 0
+        self.silence = silence
+        self.watched = True
+        """Whether silence is death: a test that freezes a process on purpose turns it off."""
+        self.gone = gone
+        self.life = ""
         self._started = 0.0
+        self.heard: float | None = None
+        self._complaint = ""
         self._again_at: float | None = None
+        self._asking: asyncio.Task[None] | None = None
 
     def spawn(self) -> None:
-        """Start it, or start it again under the same name."""
-        self._again_at = None
+        """Start it, or start it again under the same name, as a new life."""
+        self._again_at = self.heard = None
+        self._complaint = ""
         self._started = time.monotonic()
+        self.life = new_life()
+        self.process.env = self.env | {"LICET_WORKER_LIFE": self.life}
         self.process.spawn()
 
     async def step(self) -> bool:
-        """Notice a death, start again when it is time, ask for readiness; whether it was started again."""
+        """Notice a death, start again when it is time, ask how it is; whether it was started again."""
         if self.process.alive:
-            if not self.ready:
-                await self._ask()
+            if self._asking is None or self._asking.done():
+                self._asking = asyncio.create_task(self._ask())
+            if why := self._lost():
+                self.say("licet", f"{self.name} is ended: {why}")
+                await self.process.kill()
             return False
         if self._again_at is None:
             await self._died()
@@ -49,32 +94,61 @@ class Child:
             return True
         return False
 
+    def _lost(self) -> str:
+        """Why nothing but a new process would help; empty when it may live."""
+        now = time.monotonic()
+        if not self.watched:
+            self.heard, self._complaint = None if self.heard is None else now, ""
+            return ""
+        if self._complaint:
+            return self._complaint
+        if self.heard is None:
+            return "it has said nothing since it was started" if now - self._started > MUTE else ""
+        silent = now - self.heard
+        return f"it has been silent for {silent:.0f} s" if silent > self.silence else ""
+
     async def _died(self) -> None:
         await self.process.wait(0)  # also clears what it left in its process group
         alive = time.monotonic() - self._started
         self.deaths = 1 if alive > CALM else self.deaths + 1
         self.ready = False
         code = self.process.exit_code
+        if code == NAME_TAKEN:
+            raise StackError(
+                f"{self.name} is the name of another process too, on the same broker: one must be renamed."
+            )
         if not self.ever_ready and self.deaths >= TRIES:
             raise StackError(f"{self.name} ended {TRIES} times before it was ready (exit code {code}).")
-        wait = min(FIRST_WAIT * 2 ** (self.deaths - 1), LONGEST_WAIT)
+        wait = 0.0 if self.deaths == 1 else min(FIRST_WAIT * 2 ** (self.deaths - 2), LONGEST_WAIT)
         self._again_at = time.monotonic() + wait
         self.say("licet", f"{self.name} ended {_how(code)} after {alive:.1f} s; it is started again in {wait:g} s")
+        await self.gone(self.name, self.life)
 
     async def _ask(self) -> None:
-        """GET /ready on its metrics port; 200 means ready."""
-        timeout = aiohttp.ClientTimeout(total=2)
-        try:
-            async with (
-                aiohttp.ClientSession(timeout=timeout, trust_env=False) as session,
-                session.get(f"http://{LOOPBACK}:{self.port}/ready") as response,
-            ):
-                self.ready = response.status == 200
-        except (aiohttp.ClientError, TimeoutError, OSError):
-            return
-        if self.ready and self.ever_ready:
+        """GET /live and, until it is ready, /ready on its metrics port."""
+        started = self._started
+        with suppress(aiohttp.ClientError, TimeoutError, OSError):
+            timeout = aiohttp.ClientTimeout(total=2)
+            async with aiohttp.ClientSession(timeout=timeout, trust_env=False) as session:
+                status, said = await self._get(session, "live")
+                if started != self._started:
+                    return  # the answer of the process before
+                self.heard = time.monotonic()
+                self._complaint = f"it says that it is {said}" if status == 503 else ""
+                self._is_ready((await self._get(session, "ready"))[0] == 200)
+        await asyncio.sleep(LOOK if self.ready else 0.1)
+
+    async def _get(self, session: aiohttp.ClientSession, path: str) -> tuple[int, str]:
+        async with session.get(f"http://{LOOPBACK}:{self.port}/{path}") as response:
+            if response.content_type != "application/json":
+                return response.status, ""
+            return response.status, str((await response.json()).get("reason", ""))
+
+    def _is_ready(self, ready: bool) -> None:
+        if ready and not self.ready and self.ever_ready:
             self.say("licet", f"{self.name} is ready again")
-        self.ever_ready = self.ever_ready or self.ready
+        self.ready = ready
+        self.ever_ready = self.ever_ready or ready
 
 
 def _how(code: int | None) -> str:

@@ -24,6 +24,7 @@ from stack.errors import StackError
 from stack.folder import Folder
 from stack.kept import kept_rows
 from stack.net import LOOPBACK, free_port
+from stack.obituaries import Obituaries
 from stack.postgres import Postgres
 from stack.process import Process, Say, print_line, run
 from stack.restore import restore_when_up_to_date
@@ -71,6 +72,7 @@ class Supervisor:
         self.postgres: Postgres | None = None
         self.children: list[Child] = []
         self.stack: StackFile | None = None
+        self._obituaries: Obituaries | None = None
         self._watcher: asyncio.Task[None] | None = None
 
     async def start(self) -> StackFile:
@@ -105,6 +107,8 @@ class Supervisor:
         workers = [child for child in self.children if child.name != "sink"]
         await asyncio.gather(*(child.process.stop(WORKER_GRACE) for child in workers))
         await asyncio.gather(*(c.process.stop(SINK_GRACE) for c in self.children if c not in workers))
+        if self._obituaries is not None:
+            await self._obituaries.close()
         if self.tansu is not None:
             await self.tansu.stop(BROKER_GRACE)
         if self.postgres is not None:
@@ -175,6 +179,8 @@ class Supervisor:
         roles = [(f"worker-{n + 1}", "worker") for n in range(self.workers)]
         if self.commands["sink"]:
             roles.append(("sink", "sink"))
+        stack = self._file()
+        self._obituaries = Obituaries(stack.kafka, stack.broker_kind, self.say)
         for name, role in roles:
             port = free_port()
             env = self._environment(database=role == "sink") | {
@@ -182,7 +188,9 @@ class Supervisor:
                 "LICET_METRICS_HOST": LOOPBACK,
                 "LICET_METRICS_PORT": str(port),
             }
-            child = Child(name, self.commands[role], env, port, self.say)
+            child = Child(name, self.commands[role], env, port, self.say, silence=self.settings.silence)
+            if role == "worker":
+                child.gone = self._obituaries.publish
             self.children.append(child)
             child.spawn()
         self._write()
@@ -225,7 +233,7 @@ class Supervisor:
             raise StackError("The embedded broker has ended, and all that it held is gone: start the stack again.")
         if self.postgres is not None and not self.postgres.alive:
             await self._revive(self.postgres)
-        if any([await child.step() for child in self.children]):
+        if any(await asyncio.gather(*(child.step() for child in self.children))):
             self._write()
 
     async def _revive(self, database: Postgres) -> None:

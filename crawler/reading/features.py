@@ -17,7 +17,7 @@ from crawler.reading.declared import declared
 from crawler.reading.groups import Groups, best_box
 from crawler.reading.places import Places
 from crawler.reading.regions import Regions
-from crawler.reading.words import holds_price, is_tail_heading
+from crawler.reading.words import holds_price, is_tail_heading, signs_in
 
 MARKS = tuple(
     int(mark)
@@ -110,17 +110,20 @@ def _page(tree: Tree, regions: Regions, without: Container[int]) -> _Page:
     lengths = [len(block.text) for block in blocks]
     shares = [block.linked / length for block, length in zip(blocks, lengths, strict=True)]
     longs = [length >= 100 and share < 0.3 for length, share in zip(lengths, shares, strict=True)]
-    priced = [index not in without and _priced(block) for index, block in enumerate(blocks)]
+    texts = [block.text for block in blocks]
+    signs = signs_in("\n".join(texts))
+    priced = [False] * len(blocks)
+    if signs:
+        priced = [
+            length < 300 and index not in without and holds_price(text, signs)
+            for index, (text, length) in enumerate(zip(texts, lengths, strict=True))
+        ]
     best = best_box(tree, [i for i, is_long in enumerate(longs) if is_long])
     before = list(accumulate(longs, initial=0))
-    counts = Counter([block.text for block in blocks])
+    counts = Counter(texts)
     return _Page(
         tree, regions, lengths, shares, priced, before, counts, Groups.of(tree, regions), Places.of(tree), best
     )
-
-
-def _priced(block: Block) -> bool:
-    return len(block.text) < 300 and holds_price(block.text)
 
 
 def _page_numbers(page: _Page) -> tuple[float, ...]:

@@ -25,12 +25,26 @@ _LONG = 300  # characters of class names looked at: utility classes go on for ki
 @lru_cache(maxsize=16384)
 def marks_of(name: str) -> int:
     """The marks that class and id together give."""
-    name = name[:_LONG]
-    if not name.islower():
-        name = _CAMEL.sub("-", name).lower()
     found = 0
     last = ""
-    for word in _WORD.findall(name):
+    for token in name[:_LONG].split():
+        known, first, end = _token(token)
+        found |= known
+        if first:
+            found |= _MARKS.get(last + first, 0)
+            last = end
+    return found
+
+
+@lru_cache(maxsize=16384)
+def _token(token: str) -> tuple[int, str, str]:
+    """The marks of one class, its first word and its last: sites share classes, and pages repeat them."""
+    if not token.islower():
+        token = _CAMEL.sub("-", token).lower()
+    found = 0
+    last = ""
+    words = _WORD.findall(token)
+    for word in words:
         found |= _MARKS.get(word, 0) | _MARKS.get(last + word, 0)
         last = word
-    return found
+    return (found, words[0], last) if words else (0, "", "")

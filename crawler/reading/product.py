@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from crawler.reading.boxes import Mark, Tree
 from crawler.reading.regions import Regions
 from crawler.reading.structured import Json, objects, types
-from crawler.reading.words import SKU, holds_price
+from crawler.reading.words import SKU, holds_price, signs_in
 
 REACH = 60
 """Blocks behind the h1 in which an amount belongs to the page's product."""
@@ -45,7 +45,7 @@ def buy_box(tree: Tree, regions: Regions) -> Iterator[int]:
     text = "\n".join([block.text for block in tree.blocks])
     if declared or any(sign in text for sign in _MONEY):  # most pages sell nothing
         yield from _labelled(tree)
-    yield from _near_heading(tree, regions)
+    yield from _near_heading(tree, regions, signs_in(text))
 
 
 def _is_product(tree: Tree) -> bool:
@@ -144,10 +144,11 @@ def _digits(values: list[str]) -> Iterator[str]:
                     yield str(int(amount))
 
 
-def _near_heading(tree: Tree, regions: Regions) -> Iterator[int]:
+def _near_heading(tree: Tree, regions: Regions, signs: tuple[str, ...]) -> Iterator[int]:
     """Amounts close behind the heading, or in a form: what is sold is put into a cart there."""
-    for index, block in enumerate(tree.blocks):
-        if block.marks & _FORM and not block.marks & _ELSEWHERE and len(block.text) < 80 and holds_price(block.text):
+    for index, block in enumerate(tree.blocks) if signs else ():
+        marks = block.marks
+        if marks & _FORM and not marks & _ELSEWHERE and len(block.text) < 80 and holds_price(block.text, signs):
             yield index
     heading = regions.h1 if regions.h1 >= 0 else _titled(tree)
     if heading < 0:
@@ -156,7 +157,7 @@ def _near_heading(tree: Tree, regions: Regions) -> Iterator[int]:
         block = tree.blocks[index]
         elsewhere = block.marks & (_ELSEWHERE if index > heading + CLOSE else _ELSEWHERE & ~_RELATED)
         short = len(block.text) < 80 and not elsewhere
-        if short and (holds_price(block.text) or _AMOUNT.search(block.text)):
+        if short and (holds_price(block.text, signs) or _AMOUNT.search(block.text)):
             yield index
 
 

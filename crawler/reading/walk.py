@@ -12,6 +12,8 @@ from crawler.reading.elements import BLOCKS, HEADINGS, KINDS, OUTER, PLAIN, ROLE
 from crawler.reading.names import marks_of
 
 _DIALOG, _HIDDEN, _LINK = int(Mark.DIALOG), int(Mark.HIDDEN), int(Mark.LINK)
+_KIND_OF = {tag: tag for tag in KINDS}.get
+_TAG_MARK = TAG_MARKS.get
 MAX_TRIGGERS = 2_000
 MAX_NAMESAKES = 50
 """Controls of a page, and elements of one id: bounds for what looks each control's panel up."""
@@ -68,6 +70,8 @@ class _Walker:
                         buffer.append(" ")
                 elif not self.in_head:
                     self.text(text)
+            elif tag in BLOCKS:
+                self.block(node, tag)
             elif tag in PLAIN:
                 visit(node)
             elif tag and tag[0] not in "-!":
@@ -80,11 +84,7 @@ class _Walker:
             if tag == "script":
                 self.script(node)
         elif tag in BLOCKS or "-" in tag:
-            if self.buffer:
-                self.flush()
-            self.open_box(tag, node.attributes)
-            self.visit(node)
-            self.close_box(tag)
+            self.block(node, tag)
         elif tag == "a":
             self.open_anchor(node.attributes)
             self.visit(node)
@@ -96,6 +96,19 @@ class _Walker:
                 _INLINE[tag](self, node)
             self.visit(node)
 
+    def block(self, node: LexborNode, tag: str) -> None:
+        """A box and what it holds."""
+        if self.buffer:
+            self.flush()
+        box = self.open_box(tag, node.attributes)
+        self.visit(node)
+        if self.buffer:
+            self.flush()
+        box.end = len(self.tree.blocks)
+        self.box = box.parent
+        if tag == "head":
+            self.in_head = False
+
     def text(self, text: str) -> None:
         self.buffer.append(text)
         if self.anchor is not None:
@@ -106,42 +119,37 @@ class _Walker:
         if "ld+json" in (node.attributes.get("type") or "").lower():
             self.tree.scripts.append(node.text(deep=True))
 
-    def close_box(self, tag: str) -> None:
-        if self.buffer:
-            self.flush()
-        box = self.tree.boxes[self.box]
-        box.end = len(self.tree.blocks)
-        self.box = box.parent
-        if tag == "head":
-            self.in_head = False
-
-    def open_box(self, tag: str, attributes: dict[str, str | None]) -> None:
+    def open_box(self, tag: str, attributes: dict[str, str | None]) -> Box:
+        """Make the box of an element: its kind from the tag or from around it, its marks from its names."""
         tree, parent = self.tree, self.box
         boxes = tree.boxes
-        self.box = len(boxes)
-        kind, kind_box, depth = "", self.box, 0
-        if tag in KINDS:
-            kind = tag
+        self.box = own = len(boxes)
+        kind, kind_box, depth = _KIND_OF(tag, ""), own, 0
         if parent >= 0:
             above = boxes[parent]
             depth = above.depth + 1
             if not kind or (kind == "p" and above.kind in OUTER):
                 kind, kind_box = above.kind, above.kind_box
-        name, marks = "", TAG_MARKS.get(tag, 0)
+        name, marks = "", _TAG_MARK(tag, 0)
         if attributes:
-            name = _name(attributes)
+            name, identity = attributes.get("class") or "", attributes.get("id")
+            if identity:
+                name = f"{name} {identity}" if name else identity
             if tag not in ROOTS:
-                marks |= marks_of(name) if name else 0
+                if name:
+                    marks |= marks_of(name)
                 if not _TELLING.isdisjoint(attributes):  # most other attributes are data-* and the like
                     marks |= _attribute_marks(attributes)
                     self.note(attributes)
                     if attributes.get("role") == "heading" and tag not in HEADINGS:
-                        kind, kind_box = _heading(attributes), self.box
-        boxes.append(Box(tag, name, parent, depth, marks, len(tree.blocks), kind, kind_box, attributes))
+                        kind, kind_box = _heading(attributes), own
+        box = Box(tag, name, parent, depth, marks, len(tree.blocks), kind, kind_box, attributes)
+        boxes.append(box)
         if tag == "head":
             self.in_head = True
         elif tag == "html":
             tree.language = attributes.get("lang") or attributes.get("xml:lang") or ""
+        return box
 
     def note(self, attributes: dict[str, str | None]) -> None:
         """Remember ids, and which block opens which panel."""
@@ -167,8 +175,10 @@ class _Walker:
             return
         if href.startswith("#") and len(href) > 1 and len(self.tree.triggers) < MAX_TRIGGERS:
             self.tree.triggers.append((len(self.tree.blocks), self.box, href[1:]))
-        self.close_anchor()
-        nofollow = "nofollow" in (attributes.get("rel") or "").lower().replace(",", " ").split()
+        if self.anchor is not None:
+            self.close_anchor()
+        rel = attributes.get("rel")
+        nofollow = bool(rel) and "nofollow" in rel.lower().replace(",", " ").split()
         self.anchor = Anchor(href, "", nofollow, len(self.tree.blocks))
         self.anchors += 1
         self.anchor_text = []
@@ -245,14 +255,6 @@ def _flowed(text: str) -> str:
 
 def _preformatted(text: str) -> str:
     return text.replace(_BREAK, "\n").strip("\n").rstrip() if text.strip() else ""
-
-
-def _name(attributes: dict[str, str | None]) -> str:
-    """Class and id, as `marks_of` reads them."""
-    name, identity = attributes.get("class"), attributes.get("id")
-    if identity:
-        return f"{name} {identity}" if name else identity
-    return name or ""
 
 
 def _attribute_marks(attributes: dict[str, str | None]) -> int:

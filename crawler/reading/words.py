@@ -20,15 +20,24 @@ def alternatives(name: str) -> str:
 _TAIL_HEADING = re.compile(alternatives("tail_headings") + "[\\s:.…!>»→]*", re.IGNORECASE)
 SKU = re.compile(rf"\b{alternatives('number_labels')}(?![a-z])[\s.:\uff1a#№\u200e\u200f]*", re.IGNORECASE)
 _DIGIT = re.compile("[0-9]")
-_SIGN = re.compile(alternatives("currency_signs"))
+SIGNS: tuple[str, ...] = tuple(WORDS["currency_signs"])
+"""What every amount of `PRICE` has before or behind it."""
 _CURRENCY = rf"(?:[$€£¥₹₽]|(?<![^\W\d_])(?:{'|'.join(('EUR', *_RARE))}|zł|kr|\u0440\u0443\u0431)(?![^\W\d_]))"
 PRICE = re.compile(rf"{_CURRENCY}\.?\s?\d|\d(?:[.,]\d{{1,2}}|,-|\.-)?\s?{_CURRENCY}")
 """An amount with its currency before or behind it."""
 
 
-def holds_price(text: str) -> bool:
-    """Whether an amount with a currency stands in the text; looks for a digit and a sign first, which is faster."""
-    return _DIGIT.search(text) is not None and _SIGN.search(text) is not None and PRICE.search(text) is not None
+def signs_in(text: str) -> tuple[str, ...]:
+    """The currencies that a page's text names at all: most pages name none, so none of their blocks is searched."""
+    return tuple(sign for sign in SIGNS if sign in text)
+
+
+def holds_price(text: str, signs: tuple[str, ...] = SIGNS) -> bool:
+    """Whether an amount with a currency stands in the text; looks for a sign and a digit first, which is faster."""
+    for sign in signs:
+        if sign in text:
+            return _DIGIT.search(text) is not None and PRICE.search(text) is not None
+    return False
 
 
 def is_tail_heading(text: str) -> bool:

@@ -98,6 +98,8 @@ def _verification_requested(site: Site, message: Message, now: float, policy: Po
     said = message.said
     assert isinstance(said, intake.VerificationRequested)
     job = new_job("verification", message, said.account, now, policy, method=said.method)
+    if site.job(job.id) is not None:
+        return Change(site.head)  # delivered again before it was marked as seen
     if site.head.stopped:
         return close_all(site, now, _stop_of(site.head), jobs=(job,))
     busy = any(other.kind == "verification" and other.account == said.account for other in site.head.jobs)
@@ -131,6 +133,8 @@ def _listing_requested(site: Site, message: Message, now: float, policy: Policy)
 
 def _at_the_gate(site: Site, message: Message, job: Job, by: str, now: float, policy: Policy) -> Change:
     head = site.head
+    if site.job(job.id) is not None:
+        return Change(head)  # delivered again before it was marked as seen
     kind: gate.Kind = "listing" if job.kind == "listing" else "crawl"
     asking = gate.Asking(job.account, job.requester, message.said_at, job.host, job.start, kind, job.plan)
     verdict = gate.admit(head, asking, policy.profile)

@@ -62,3 +62,15 @@ def test_a_trapped_page_still_gives_its_text() -> None:
 def test_any_str_has_a_flat_text_and_a_reading(text: str) -> None:
     assert isinstance(flat_text(text), str)
     assert isinstance(read_html(text, URL).markdown, str)
+
+
+def test_a_long_quoted_value_is_one_attribute() -> None:
+    page = '<div data-preloaded="' + "{&quot;a&quot;: 1} " * 5_000 + '">x</div><p>Open from 9:00 to 17:00</p>'
+    assert not is_trap(page)
+    assert is_trap("<a " + "".join(f'a{n}="1"' for n in range(5_000)) + ">x" + " " * 60_000)
+
+
+def test_a_long_script_is_no_long_tag() -> None:
+    page = "<script>" + "var a = 1;\n" * 10_000 + "</script><p>Open from 9:00 to 17:00</p>"
+    assert not is_trap(page)
+    assert is_trap(page + "<a " + "".join(f"a{n}=1 " for n in range(5_000)) + ">x")

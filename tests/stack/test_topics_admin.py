@@ -116,7 +116,7 @@ def test_commands_print_changes_and_fail_on_drift(tmp_path: Path) -> None:
         again = run(topics_command, ["apply"])
         assert (again.exit_code, again.output) == (
             0,
-            "Nothing to do: all 11 topics are as topics.yaml has them.\n",
+            "Nothing to do: all 12 topics are as topics.yaml has them.\n",
         )
         assert run(topics_command, ["check"]).exit_code == 0
     finally:
@@ -135,6 +135,7 @@ def test_acls_give_staff_commands_to_the_console_alone_and_mailboxes_to_workers_
     assert writers("site-events") == writers("page-fetched") == {"licet-worker"}
     assert writers("site-mailbox") == {"licet-worker", "licet-restore"}
     assert writers("crawl-requested") == {"licet-console", "licet-schedule", "licet-customer-app"}
+    assert writers("worker-lives") == {"licet-worker", "licet-supervisor"}
     assert writers("dead-letters") == {"licet-worker", "licet-sink"}
     creators = {line.split("User:")[1].split("'")[0] for line in lines if "--operation Create" in line}
     assert creators == {"licet-deploy"}

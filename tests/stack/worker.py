@@ -1,6 +1,7 @@
 """A worker for the supervisor's tests: answers /ready, says what it was told, and misbehaves when asked to.
 
-TEST_WORKER: `deaf` ignores SIGTERM, `broken` ends at once, `child` leaves a grandchild behind.
+TEST_WORKER: `deaf` ignores SIGTERM, `broken` ends at once, `child` leaves a grandchild behind,
+`complains` says on /live that it is deaf, `mute` never says anything, `taken` ends because of its name.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 MODE = os.environ.get("TEST_WORKER", "")
@@ -18,7 +20,14 @@ MODE = os.environ.get("TEST_WORKER", "")
 
 class Ready(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        self.send_response(200 if self.path == "/ready" else 404)
+        if self.path == "/live" and MODE == "complains":
+            body = json.dumps({"live": False, "reason": "out of the group for 50 s"}).encode()
+            self.send_response(503)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(body)
+            return
+        self.send_response(200 if self.path in ("/ready", "/live") else 404)
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
@@ -29,6 +38,10 @@ def main() -> None:
     if MODE == "broken":
         print("Configuration: something is wrong.")
         sys.exit(2)
+    if MODE == "taken":
+        sys.exit(4)
+    if MODE == "mute":
+        time.sleep(60)
     if MODE == "child":
         grandchild = subprocess.Popen(["sleep", "300"])
         print(f"grandchild {grandchild.pid}")

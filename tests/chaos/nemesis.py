@@ -1,0 +1,447 @@
+"""The nemesis: a seeded schedule of faults, each a short coroutine that does its harm, waits, and heals it.
+
+Same seed and same profile, same schedule. A fault whose target is in the middle of another one is left out, and the
+history says so. Every fault heals itself, so that any part of a schedule can be left out (shrinking).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import signal
+import time
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from stack.process import Process
+from tests.chaos.rig import CLOCKED, FAKETIME, NAMES, Load, Rig, waiting
+from tests.house.house import SESSION
+from tests.house.test_busy_hour import BAD_ADDRESSES, POISON
+
+WORKERS = NAMES[:3]
+DAY, HOUR = 86_400, 3_600
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One entry of a schedule: seconds from its beginning, what, to whom, and a number that is its own."""
+
+    at: float
+    what: str
+    target: str
+    dice: int
+
+
+def schedule(seed: int, seconds: float, weights: dict[str, int], every: float) -> list[Fault]:
+    """Faults until `seconds`, drawn from a bag that holds each by its weight and is refilled when it is empty."""
+    rng = random.Random(seed)
+    found: list[Fault] = []
+    bag: list[str] = []
+    at = every
+    while at < seconds:
+        if not bag:
+            bag = [what for what, weight in weights.items() for _ in range(weight)]
+            rng.shuffle(bag)
+        what = bag.pop()
+        found.append(Fault(at, what, rng.choice(TARGETS[what]), rng.randrange(1 << 30)))
+        at += rng.uniform(0.5 * every, 1.5 * every)
+    return found
+
+
+class Nemesis:
+    """Plays a schedule against a rig."""
+
+    def __init__(self, rig: Rig, load: Load) -> None:
+        self._rig, self._load = rig, load
+        self._busy: set[str] = set()
+        self.done: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.events = 0
+        """Faults in events: each poisonous, duplicate, misplaced or misordered one."""
+        self.notes: list[dict[str, Any]] = []
+
+    async def play(self, faults: list[Fault]) -> None:
+        """Each at its time; returns when the last has been healed."""
+        began = time.monotonic()
+        tasks = []
+        for fault in faults:
+            await asyncio.sleep(max(0.0, began + fault.at - time.monotonic()))
+            tasks.append(asyncio.create_task(self._one(fault)))
+        await asyncio.gather(*tasks)
+        await self._whole()
+        self._write("heal", "all", "all")
+
+    async def _one(self, fault: Fault) -> None:
+        if fault.target in self._busy:
+            self.skipped[fault.what] += 1
+            return
+        self._busy.add(fault.target)
+        self._write("start", fault.what, fault.target)
+        try:
+            more = await FAULTS[fault.what](self, fault.target, random.Random(fault.dice))
+        except Exception as error:  # noqa: BLE001 - a fault that could not be made is no fault, and is reported
+            self.notes.append({"fault": fault.what, "target": fault.target, "failed": repr(error)})
+            self._write("stop", fault.what, fault.target, failed=repr(error))
+        else:
+            self.done[fault.what] += 1
+            self._write("stop", fault.what, fault.target, **(more or {}))
+        finally:
+            self._busy.discard(fault.target)
+
+    def _write(self, event: str, fault: str, target: str, **more: Any) -> None:
+        self._rig.record.write("nemesis", at=time.monotonic_ns(), event=event, fault=fault, target=target, **more)
+
+    async def _whole(self) -> None:
+        """Everything open, awake and watched: what is wrong after this is wrong by itself."""
+        rig = self._rig
+        for proxy in rig.proxies.values():
+            proxy.set("open")
+        for name, child in rig.children.items():
+            child.process.send(signal.SIGCONT)
+            child.watched = True
+            if name != NAMES[3]:
+                rig.away.discard(name)
+
+    # processes
+
+    def _process(self, name: str) -> Process:
+        return self._rig.children[name].process
+
+    async def kill(self, name: str, rng: random.Random) -> None:
+        """Kill -9; the supervisor starts it again."""
+        self._process(name).send(signal.SIGKILL)
+        await self._back(name)
+
+    async def term(self, name: str, rng: random.Random) -> None:
+        """SIGTERM; the supervisor starts it again."""
+        self._process(name).send(signal.SIGTERM)
+        await self._back(name)
+
+    async def _back(self, name: str) -> None:
+        pid = self._process(name).pid
+        await waiting(lambda: self._process(name).pid != pid and self._rig.ready(name), 40)
+
+    async def _freeze(self, name: str, seconds: float, *, watched: bool) -> None:
+        child = self._rig.children[name]
+        pid = child.process.pid
+        child.watched = watched
+        child.process.send(signal.SIGSTOP)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            if child.process.pid == pid:
+                child.process.send(signal.SIGCONT)
+            await asyncio.sleep(1.0)
+            child.watched = True
+
+    async def freeze_short(self, name: str, rng: random.Random) -> None:
+        """SIGSTOP for 0.3 sessions."""
+        await self._freeze(name, 0.3 * SESSION, watched=True)
+
+    async def freeze_long(self, name: str, rng: random.Random) -> None:
+        """SIGSTOP for 1.5 sessions, and nobody kills it: a zombie wakes."""
+        await self._freeze(name, 1.5 * SESSION, watched=False)
+
+    async def freeze_very_long(self, name: str, rng: random.Random) -> None:
+        """SIGSTOP for 4 sessions, and nobody kills it."""
+        await self._freeze(name, 4 * SESSION, watched=False)
+
+    async def freeze_watched(self, name: str, rng: random.Random) -> None:
+        """SIGSTOP for good: the supervisor has to notice."""
+        await self._freeze(name, 4 * SESSION, watched=True)
+
+    async def stuck(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """The event loop stands still for a minute; the supervisor has to notice (F10)."""
+        pid, began = self._process(name).pid, time.monotonic()
+        self._process(name).send(signal.SIGUSR2)
+        await waiting(lambda: self._process(name).pid != pid and self._rig.ready(name), 75)
+        return {"restarted": time.monotonic() - began}
+
+    async def _absent(self, name: str, seconds: float, *, certain: bool) -> None:
+        rig, child = self._rig, self._rig.children[name]
+        gone = child.gone
+        rig.away.add(name)
+        await child.process.kill()
+        if certain:
+            await gone(name, child.life)
+        await asyncio.sleep(seconds)
+        if not certain:
+            child.gone = _nobody
+        await child.step()
+        await child.step()
+        child.gone = gone
+        rig.away.discard(name)
+        await waiting(lambda: rig.ready(name), 40)
+
+    async def absent_certain(self, name: str, rng: random.Random) -> None:
+        """Kill -9, reaped and published, and back after 3 sessions: others take over."""
+        await self._absent(name, 3 * SESSION, certain=True)
+
+    async def absent(self, name: str, rng: random.Random) -> None:
+        """Kill -9, and nobody says that it is dead."""
+        await self._absent(name, 3 * SESSION, certain=False)
+
+    async def visit(self, name: str, rng: random.Random) -> None:
+        """A worker joins, and leaves again by SIGTERM: two rebalances."""
+        rig = self._rig
+        rig.spawn(name)
+        await waiting(lambda: rig.ready(name), 40)
+        await asyncio.sleep(rng.uniform(5, 15))
+        rig.away.add(name)
+        await rig.children[name].process.stop(12.0)
+
+    async def rival(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """A second process under a worker's name: the older has to end with a sentence."""
+        rig = self._rig
+        rival = rig.rival(name)
+        rival.spawn()
+        try:
+            left = await waiting(lambda: name in rig.away, 25)
+            code = self._process(name).exit_code
+            await asyncio.sleep(8.0)
+        finally:
+            await rival.stop(12.0)
+            child = rig.children[name]
+            if not child.process.alive:
+                child.spawn()
+            rig.away.discard(name)
+        await waiting(lambda: rig.ready(name), 40)
+        return {"older_left": left, "exit_code": code}
+
+    # broker
+
+    async def _broker_back(self, node: int, began: float) -> dict[str, Any]:
+        await self._rig.kafka.restart(node)
+        return {"away": time.monotonic() - began}
+
+    async def broker_restart(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """A clean restart."""
+        node, began = rng.randrange(self._rig.kafka.nodes), time.monotonic()
+        await self._rig.kafka.stop_node(node)
+        return await self._broker_back(node, began)
+
+    async def broker_kill(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """Kill -9 and a restart."""
+        node, began = rng.randrange(self._rig.kafka.nodes), time.monotonic()
+        await self._rig.kafka.kill(node)
+        await asyncio.sleep(rng.uniform(0, 6))
+        return await self._broker_back(node, began)
+
+    async def broker_freeze(self, name: str, rng: random.Random) -> None:
+        """SIGSTOP of ten seconds."""
+        process = self._rig.kafka.processes[rng.randrange(self._rig.kafka.nodes)]
+        process.send(signal.SIGSTOP)
+        await asyncio.sleep(10.0)
+        process.send(signal.SIGCONT)
+
+    async def broker_down(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """Stopped for a minute."""
+        node, began = rng.randrange(self._rig.kafka.nodes), time.monotonic()
+        await self._rig.kafka.stop_node(node)
+        await asyncio.sleep(60.0)
+        return await self._broker_back(node, began)
+
+    # database
+
+    async def _database_away(self, seconds: float, number: signal.Signals) -> dict[str, Any]:
+        postgres = self._rig.postgres
+        assert postgres.process is not None
+        await postgres.process.stop(5.0, number)
+        await asyncio.sleep(seconds)
+        for pause in (1.0, 3.0, None):
+            try:
+                await postgres.start()
+                break
+            except Exception:
+                if pause is None:
+                    raise
+                await asyncio.sleep(pause)
+        return {"drained": await self._rig.drained(90.0)}
+
+    async def database_down(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """Stopped at once (SIGQUIT is PostgreSQL's immediate shutdown) for a minute."""
+        return await self._database_away(60.0, signal.SIGQUIT)
+
+    async def database_kill(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """An immediate shutdown and a start."""
+        return await self._database_away(rng.uniform(0, 5), signal.SIGQUIT)
+
+    async def database_restart(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """A fast shutdown and a start."""
+        return await self._database_away(1.0, signal.SIGINT)
+
+    async def database_terminate(self, name: str, rng: random.Random) -> None:
+        """Every session is terminated, in the middle of whatever it does."""
+        for _ in range(3):
+            with suppress(Exception):
+                await asyncio.to_thread(
+                    self._rig.rows,
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                    " AND datname IS NOT NULL",
+                )
+            await asyncio.sleep(rng.uniform(0.05, 1.0))
+
+    async def database_lock(self, name: str, rng: random.Random) -> None:
+        """Somebody holds a lock on the tables for ten seconds."""
+
+        def hold() -> None:
+            self._rig.rows("BEGIN; LOCK TABLE fetches, crawls IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(10)")
+
+        with suppress(Exception):
+            await asyncio.to_thread(hold)
+
+    # doors
+
+    async def _door(self, name: str, mode: str, seconds: float, delay: float = 0.5) -> None:
+        proxy = self._rig.proxies.get(name)
+        if proxy is None:
+            raise RuntimeError("no proxy in this run")
+        proxy.set(mode, delay)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            proxy.set("open")
+
+    async def cut(self, name: str, rng: random.Random) -> None:
+        """Cut off: every connection is reset, for half a session to three."""
+        await self._door(name, "cut", SESSION * rng.choice((0.5, 1.5, 3.0)))
+
+    async def half_open(self, name: str, rng: random.Random) -> None:
+        """Half-open: nothing comes, nothing is closed."""
+        await self._door(name, "half_open", SESSION * rng.choice((0.5, 1.5, 3.0)))
+
+    async def slow(self, name: str, rng: random.Random) -> None:
+        """Slow: half a second or two for each piece, each way."""
+        await self._door(name, "slow", 12.0, rng.choice((0.5, 2.0)))
+
+    # clock
+
+    async def clock(self, name: str, rng: random.Random) -> None:
+        """The wall clock of one worker jumps, and back again."""
+        if not FAKETIME.exists():
+            raise RuntimeError("libfaketime is not installed")
+        file = self._rig.folder / f"{name}.clock"
+        file.write_text(f"{rng.choice((DAY, -HOUR, 61, -61)):+d}")
+        await asyncio.sleep(12.0)
+        file.write_text("+0")
+
+    # events
+
+    async def poison(self, name: str, rng: random.Random) -> None:
+        """Twenty records that are no events, on topics that carry some."""
+        topics = ("crawl-requested", "verification-requested", "address-saved", "operator-commands")
+        for _ in range(20):
+            with suppress(Exception):
+                await self._rig.send(rng.choice(topics), self._poison(rng), key=b"any")
+                self.events += 1
+
+    def _poison(self, rng: random.Random) -> bytes | None:
+        if rng.random() < 0.5:
+            return rng.choice(POISON)
+        data = {"account": "acme", "address": rng.choice([one for one in BAD_ADDRESSES if one])}
+        body = {"id": str(uuid.UUID(int=rng.getrandbits(128), version=4)), "type": "no-such-type", "data": data}
+        return json.dumps(body | {"version": rng.choice((1, 99))}).encode()
+
+    async def flood(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """10,000 poisonous events at once; how long good events take in between."""
+        rig = self._rig
+        before = await self._decided(rng, 5)
+        began = time.monotonic()
+        sending = asyncio.create_task(self._ten_thousand(rng))
+        during = await self._decided(rng, 10)
+        await sending
+        sent = time.monotonic() - began
+        self.events += 10_000
+        return {"sent_in": sent, "before": before, "during": during, "after": await self._decided(rng, 5),
+                "sites": len(rig.sites)}  # fmt: skip
+
+    async def _ten_thousand(self, rng: random.Random) -> None:
+        assert self._rig._producer is not None
+        waits = [await self._rig._producer.send("crawl-requested", self._poison(rng)) for _ in range(10_000)]
+        await asyncio.gather(*waits)
+
+    async def _decided(self, rng: random.Random, times: int) -> list[float]:
+        """Seconds from a good event to its decision in `site-events`, for sites that may not be crawled."""
+        found = []
+        for _ in range(times):
+            site = rng.choice(self._rig.unverified)
+            began = time.monotonic()
+            event = await self._rig.said_so("crawl-requested", account="acme", address=site)
+            found.append(await self._heard(event, began))
+        return found
+
+    async def _heard(self, event: str, began: float) -> float:
+        from models import ids  # noqa: PLC0415 - only here
+
+        crawl = ids.job_id("crawl", event)
+        query = "SELECT 1 FROM crawls WHERE crawl = %s::uuid"
+        while time.monotonic() - began < 60:
+            with suppress(Exception):
+                if await asyncio.to_thread(self._rig.rows, query, crawl):
+                    return time.monotonic() - began
+            await asyncio.sleep(0.02)
+        return 60.0
+
+    async def duplicates(self, name: str, rng: random.Random) -> None:
+        """Five events twice, and once more after a while (F30, F46)."""
+        for site in rng.sample(self._rig.sites, 5):
+            with suppress(Exception):
+                await self._rig.said_so("crawl-requested", copies=3, account="acme", address=site)
+                self.events += 2
+
+    async def misordered(self, name: str, rng: random.Random) -> None:
+        """Crawls of sites that nobody has verified, and settings that come after the crawl (F31, F47)."""
+        for site in rng.sample(self._rig.unverified, 4):
+            await self._rig.said_so("crawl-requested", account="acme", address=site)
+            self.events += 1
+        site = rng.choice(self._rig.sites)
+        await self._rig.said_so("crawl-requested", account="stranger", address=site)
+        self.events += 1
+
+    async def misplaced(self, name: str, rng: random.Random) -> None:
+        """Messages in mailboxes that are not their site's, or are none (F33)."""
+        for _ in range(10):
+            with suppress(Exception):
+                await self._rig.send("site-mailbox", self._poison(rng), key=b"elsewhere")
+                self.events += 1
+
+    async def suspension(self, name: str, rng: random.Random) -> None:
+        """Staff suspend a site in the middle of a crawl, and resume it (F49)."""
+        site = rng.choice(self._rig.sites)
+        said: Callable[..., Awaitable[Any]] = self._rig.said_so
+        await said("operator-commands", "suspend-site", address=site, by="chaos", reason="chaos")
+        await asyncio.sleep(rng.uniform(4, 8))
+        await said("operator-commands", "resume-site", address=site, by="chaos", reason="chaos")
+
+
+async def _nobody(_name: str, _life: str) -> None:
+    return
+
+
+def _targets() -> Iterator[tuple[str, tuple[str, ...]]]:
+    for what in ("kill", "freeze_short", "term"):
+        yield what, (*WORKERS, *WORKERS, "sink")
+    for what in ("freeze_long", "freeze_very_long", "freeze_watched", "stuck", "absent", "absent_certain", "rival"):
+        yield what, WORKERS
+    for what in ("cut", "half_open", "slow"):
+        yield what, (*WORKERS, "database")
+    for what in ("broker_restart", "broker_kill", "broker_freeze", "broker_down"):
+        yield what, ("broker",)
+    for what in ("database_down", "database_kill", "database_restart", "database_terminate", "database_lock"):
+        yield what, ("postgres",)
+    yield "visit", (NAMES[3],)
+    yield "clock", (CLOCKED,)
+    for what in ("poison", "flood", "duplicates", "misordered", "misplaced", "suspension"):
+        yield what, (f"events:{what}",)
+
+
+TARGETS = dict(_targets())
+FAULTS: dict[str, Callable[..., Awaitable[dict[str, Any] | None]]] = {
+    name: getattr(Nemesis, name) for name in TARGETS
+}
+PROCESS_FAULTS = tuple(name for name, target in TARGETS.items() if not target[0].startswith("events:"))
