@@ -14,7 +14,7 @@ from agents.health import Health
 from agents.run import run_service
 from agents.sink import Sink
 from agents.worker import Worker
-from commands import authority, jobs, staff, stopping, views
+from commands import audit, authority, erasing, jobs, staff, stopping, views
 from commands.database import migrate
 from commands.options import in_one_sentence, settings_for
 from commands.read import read
@@ -94,6 +94,8 @@ for command in (
     *authority.COMMANDS,
     *stopping.COMMANDS,
     *views.COMMANDS,
+    *audit.COMMANDS,
+    *erasing.COMMANDS,
 ):
     licet.add_command(command)
 

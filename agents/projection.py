@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, func, select, text, tuple_
 from sqlalchemy.dialects.postgresql import Insert, insert
 
-from agents.rows import LISTINGS, PAGES, PAIRS, TARGETS, URLS, Row, Rule, Target, rows
+from agents.rows import CONTENT, ERASURES, PAGES, PAIRS, TARGETS, Row, Rule, Target, rows
 from models import tables
 from models.events import Fact
 
@@ -25,8 +25,11 @@ def project(connection: Connection, facts: Iterable[Fact]) -> int:
     Raises ValueError or SQLAlchemy's DataError when a value fits no column; the caller rolls back.
     """
     batch = gather(facts)
+    # First: its trigger waits for the writers of content, and this transaction must not be one of them yet.
+    erasures = batch.get(ERASURES)
+    written = _write(connection, ERASURES, erasures) if erasures else 0
     _drop_erased(connection, batch)
-    return sum(_write(connection, target, batch[target]) for target in TARGETS if batch.get(target))
+    return written + sum(_write(connection, target, batch[target]) for target in TARGETS if batch.get(target))
 
 
 def gather(facts: Iterable[Fact]) -> Batch:
@@ -57,12 +60,12 @@ def _merge(target: Target, first: Row, second: Row) -> Row:
 
 def _drop_erased(connection: Connection, batch: Batch) -> None:
     """Leave out content that the erasure ledger names (I13). The ledger cannot grow until the commit."""
-    content = [row for target in (URLS, PAGES, LISTINGS) for row in batch.get(target, {}).values()]
+    content = [row for target in CONTENT for row in batch.get(target, {}).values()]
     if not content:
         return
     connection.execute(text("SELECT pg_advisory_xact_lock_shared(:key)"), {"key": tables.ERASURE_LOCK})
     erased = _erased(connection, {row["site"] for row in content})
-    for target, time in ((URLS, "named_at"), (PAGES, "fetched_at"), (LISTINGS, "listed_at")):
+    for target, time in CONTENT.items():
         for key, row in list(batch.get(target, {}).items()):
             if row["site"] in erased and row[time] <= erased[row["site"]]:
                 del batch[target][key]

@@ -32,6 +32,8 @@ MARGIN = 2.0
 SLACK = 0.05
 """Seconds on top of every gap. An origin notes the end of its answer after its last byte is with us (2.6 ms later on
 a busy machine, measured), and the pace is promised by the origin's clock, not by ours."""
+HEARING = 2.0
+"""Seconds after a standstill in which the mailbox is dealt with first: a suspension may wait in it (E25)."""
 MAX_FLYING = 1000
 
 
@@ -131,8 +133,12 @@ class Pump:
 
     async def _run(self) -> None:
         """Start what is due, unless the process stood still a moment ago."""
+        standstills = self._standstill.count
         while True:
             if self._standstill.over:
+                if self._standstill.count != standstills:
+                    standstills = self._standstill.count
+                    self.hold(HEARING)
                 self._start_due()
             # Not `wait_for`: on Python 3.11 it loses a cancellation that comes as the event does, and `close` waits
             # for ever (found in virtual time: a worker that fails right after a step).

@@ -55,6 +55,11 @@ DIGESTS = Target(tables.Digest, ("crawl", "url_id"))
 URLS = Target(tables.Url, ("url_id",), Rule.OLDEST, "named_at")
 PAGES = Target(tables.Page, ("page_id",))
 LISTINGS = Target(tables.Listing, ("job",))
+ERASURES = Target(tables.Erasure, ("id",))
+"""Written before all others, so that what else is in the batch meets the ledger."""
+
+CONTENT = {URLS: "named_at", PAGES: "fetched_at", LISTINGS: "listed_at"}
+"""What an erasure deletes, and the column that says how old it is (E25)."""
 
 TARGETS = (
     SITES,
@@ -219,6 +224,11 @@ def _staff(fact: Any) -> Rows:
     yield SUSPENSIONS, {**_own(fact), "kind": fact.type, "at": when(fact.at)}
 
 
+def _erased(fact: events.Erased) -> Rows:
+    own = fact.model_dump(include={"site", "by", "reason", "ticket"})
+    yield ERASURES, {**own, "id": UUID(fact.id), "erased_at": when(fact.until)}
+
+
 def _named(fact: events.UrlNamed) -> Rows:
     yield URLS, {"url_id": ids.url_id(fact.url), "site": fact.site, "url": fact.url, "named_at": when(fact.at)}
 
@@ -272,6 +282,7 @@ _BY_TYPE: dict[type[Fact], Callable[[Any], Rows]] = {
     events.StopDone: _stop_done,
     events.StopConfirmed: _stop_confirmed,
     events.SitePaused: _paused,
+    events.Erased: _erased,
     events.PagesListed: _pages_listed,
     events.UrlNamed: _named,
     events.PageFetched: _page,

@@ -146,10 +146,16 @@ class News(logging.Filter):
         return False
 
 
+def _of_ours(record: logging.LogRecord) -> bool:
+    """Not what Faust's services say of their own starting and stopping, under our modules' names."""
+    return record.levelno > logging.INFO or not record.getMessage().startswith("[^")
+
+
 def configure_logging(level: str) -> None:
     """One line an event, to standard error; what repeats without news is left out."""
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for handler in logging.getLogger().handlers:
         handler.addFilter(News())
+        handler.addFilter(_of_ours)
     for name in ("aiokafka", "alembic", "faust", "mode"):
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))

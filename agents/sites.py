@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from weakref import WeakValueDictionary
 
 from agents.memory import Memory
@@ -75,7 +75,7 @@ class Sites:
         if term == self._term and not change.head.jobs and not change.head.intents:
             self._parsed.pop(site, None)  # a site at rest is read again when it is needed
 
-    async def _put(self, partition: int, records: list[tuple[str, bytes | None]]) -> None:
+    async def _put(self, partition: int, records: Sequence[tuple[str, bytes | None]]) -> None:
         if records:
             await asyncio.gather(*[self._memory.put(partition, key, value) for key, value in records])
 

@@ -159,8 +159,6 @@ class Worker:
         # An older process of this name that nobody has buried may not know yet that it lost its sites.
         delay = self._delay + (self._settings.heartbeat_interval if self.lives.namesake else 0.0)
         self.pump.start(self.sites.open(owned), delay, self.lives.certainly_dead)
-        if lost := sorted(number for number in owned if not self.sites.whole(number)):
-            log.warning("no memory in partitions %s: no request is made there until `licet restore` has run", lost)
         if self._given_in != self.rebalances:  # it began in this very moment, in the other thread
             self.pump.paused = True
         log.info("assigned %d of %d partitions", len(owned), self._partitions)
@@ -186,7 +184,17 @@ class Worker:
                 self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
                 self._ready(True)
                 log.info("mailboxes to hear first: %s", self._behind or "none")
+            break
+        await self._warn_of_lost(owned, generation)
+
+    async def _warn_of_lost(self, owned: set[int], generation: int) -> None:
+        """Say which memory is lost (A03), once what waits in the mailboxes, a restore perhaps, has been heard."""
+        while generation == self._generation and not all(self._caught_up(number) for number in owned):  # noqa: ASYNC110 - progress in other tasks
+            await asyncio.sleep(0.5)
+        if generation != self._generation:
             return
+        if lost := sorted(number for number in owned if not self.sites.whole(number)):
+            log.warning("no memory in partitions %s: no request is made there until `licet restore` has run", lost)
 
     def _may_run(self, site: str) -> bool:
         """Whether a site has heard all that was said before the assignment, and its memory is its own (A03)."""

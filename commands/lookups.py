@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from crawler.rules import gate
 from models.events import Refusal
@@ -15,6 +16,7 @@ from models.tables import (
     Base,
     Confirmation,
     Crawl,
+    Erasure,
     Fetch,
     Listing,
     Page,
@@ -162,3 +164,53 @@ def stops(*, open_only: bool) -> Select[Any]:
     """Stop requests, the most urgent first."""
     query = whole(StopRequest).order_by(StopRequest.due_at, StopRequest.stop_request)
     return query.where(StopRequest.done_at.is_(None) | StopRequest.confirmed_at.is_(None)) if open_only else query
+
+
+def crawls_between(site: str, begin: datetime, end: datetime) -> Select[Any]:
+    """The audit rows that were open at some time of a window, refused ones too, in order (E24)."""
+    first = func.coalesce(Crawl.requested_at, Crawl.decided_at, Crawl.terminal_at)
+    open_then = (first < end) & (Crawl.terminal_at.is_(None) | (Crawl.terminal_at >= begin))
+    # a request that was on the wire when its crawl was stopped comes back after its end
+    late = Crawl.crawl.in_(select(Fetch.job).where(*_between(site, begin, end)))
+    return whole(Crawl).where(Crawl.site == site, open_then | late).order_by(first, Crawl.crawl)
+
+
+def fetches_between(site: str, begin: datetime, end: datetime, *, outside: bool = False) -> Select[Any]:
+    """How many requests were on the wire in a window, by job and kind; `outside`: of what is no crawl (E24)."""
+    first, last = func.min(Fetch.started_at).label("first"), func.max(Fetch.ended_at).label("last")
+    columns: tuple[Any, ...] = (Fetch.job, Fetch.kind, func.count().label("requests"), first, last)
+    query = (
+        select(*columns)
+        .where(*_between(site, begin, end))
+        .group_by(Fetch.job, Fetch.kind)
+        .order_by("first", Fetch.kind)
+    )
+    return query.where(Fetch.job.not_in(select(Crawl.crawl).where(Crawl.site == site))) if outside else query
+
+
+def _between(site: str, begin: datetime, end: datetime) -> tuple[ColumnElement[bool], ...]:
+    return (Fetch.site == site, Fetch.sent.is_(True), Fetch.started_at < end, Fetch.ended_at >= begin)
+
+
+def proof_behind(crawl: Mapping[str, Any]) -> Select[Any]:
+    """The fact that put the proof on file that an audit row names (E23)."""
+    names = ("site", "account", "verified_at", "proof")
+    site, account, at, method = (crawl[name] for name in names)
+    query = whole(Verification).where(Verification.site == site, Verification.account == account)
+    return query.where(Verification.kind == "verified", Verification.at == at, Verification.method == method)
+
+
+def erasure(name: UUID) -> Select[Any]:
+    """One row of the erasure ledger (E25)."""
+    return whole(Erasure).where(Erasure.id == name)
+
+
+def held_of(site: str) -> Select[Any]:
+    """How much content is held of a site, in one row."""
+    pairs = select(func.count()).select_from(Pair).join(Page, Page.page_id == Pair.page_id).where(Page.site == site)
+    tables: dict[str, type[Page | Url | Listing]] = {"pages": Page, "urls": Url, "listings": Listing}
+    counts = [
+        select(func.count()).select_from(table).where(table.site == site).scalar_subquery().label(name)
+        for name, table in tables.items()
+    ]
+    return select(*counts, pairs.scalar_subquery().label("pairs"))

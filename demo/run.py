@@ -33,6 +33,7 @@ from models.database import make_engine
 from models.settings import Settings
 from models.stack_file import StackFile
 from stack.errors import StackError
+from stack.folder import AlreadyRunning, Folder
 from stack.supervisor import Supervisor
 
 ACCOUNT = "bottega"
@@ -55,7 +56,7 @@ def main() -> int:
     result: list[int] = []
     try:
         asyncio.run(until_stopped(_run(console, result)))
-    except (DemoFailed, StackError) as error:
+    except (AlreadyRunning, DemoFailed, StackError) as error:
         console.print(f"[red]{error}[/red]")
         return 1
     return result[0] if result else 130
@@ -63,8 +64,7 @@ def main() -> int:
 
 async def _run(console: Console, result: list[int]) -> None:
     console.print("[bold]Licet[/bold]: one crawl of a sample business, on an embedded broker and database.")
-    shutil.rmtree(DATA / "site", ignore_errors=True)  # the log is of this run alone
-    DATA.mkdir(parents=True, exist_ok=True)
+    _begin_afresh()
     async with SampleSite(DATA / "site") as site:
         network = DATA / "network.json"
         routes = {host: ["127.0.0.1", site.port] for host in site.hosts}
@@ -72,6 +72,15 @@ async def _run(console: Console, result: list[int]) -> None:
         worker = (sys.executable, "-m", "demo.worker", str(network.resolve()))
         async with Supervisor(DATA, settings=Settings(data=DATA), worker_command=worker) as stack:
             result.append(await Demo(console, site, stack).play())
+
+
+def _begin_afresh() -> None:
+    """Each run shows the whole job, so it starts from nothing; a run that is under way keeps its folder."""
+    folder = Folder(DATA)
+    folder.lock()
+    folder.release()
+    shutil.rmtree(DATA)
+    DATA.mkdir(parents=True)
 
 
 class Demo:

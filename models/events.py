@@ -239,6 +239,17 @@ class Resumed(Fact):
     reason: str
 
 
+class Erased(Fact):
+    """Staff had everything deleted that is held from the site (E25). The id is that of the ledger's row."""
+
+    type: Literal["erased"] = "erased"
+    until: float
+    """Content up to then is gone, whatever clock it was stamped by, and a late copy of it stays out."""
+    by: str
+    reason: str
+    ticket: str = ""
+
+
 class Blocked(Fact):
     """Staff put the site on the blocklist (W13)."""
 
@@ -329,7 +340,8 @@ SiteEvent = Annotated[
     | StopRequested
     | StopDone
     | StopConfirmed
-    | SitePaused,
+    | SitePaused
+    | Erased,
     Field(discriminator="type"),
 ]
 

@@ -114,6 +114,13 @@ class BlockSite(_ByStaff):
     stop_request: str = Field(default="", max_length=100)
 
 
+class EraseSite(_ByStaff):
+    """Staff delete everything that is held from a site, and suspend it (E25)."""
+
+    ticket: str = Field(default="", max_length=200)
+    """Where the request to do so is kept."""
+
+
 class UnblockSite(_ByStaff):
     """Staff take a site off the blocklist (W13)."""
 
@@ -182,6 +189,7 @@ type_of_topic: dict[str, dict[str, type[Said]]] = {
         "unlist-site": UnlistSite,
         "record-stop": RecordStop,
         "confirm-stop": ConfirmStop,
+        "erase-site": EraseSite,
     },
 }
 """Topic -> event type -> schema of its data. Who may say what follows the topic."""

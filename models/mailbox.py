@@ -30,6 +30,7 @@ Type = Literal[
     "unlist-site",
     "record-stop",
     "confirm-stop",
+    "erase-site",
     "restore-site",
 ]
 

@@ -37,8 +37,8 @@ def _with_part(site: Site, key: str, value: bytes | None) -> Site:
     _, kind, *rest = key.split("|")
     if kind == "s" and value is not None:
         return replace(site, seen=Seen.model_validate_json(value).messages)
-    if kind == "c" and value is not None:
-        return replace(site, cached=RobotsCache.from_bytes(value))
+    if kind == "c":
+        return replace(site, cached=None if value is None else RobotsCache.from_bytes(value))
     if kind not in "rf" or not rest:
         return site
     job = rest[0]

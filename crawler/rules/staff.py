@@ -11,6 +11,8 @@ from crawler.rules.site import Change, Policy, Site, joined
 from models import ids, intake
 from models.events import (
     Blocked,
+    Erased,
+    Fact,
     Listed,
     Resumed,
     StopConfirmed,
@@ -23,7 +25,7 @@ from models.events import (
     Verified,
 )
 from models.mailbox import Message
-from models.state import Account, Proof, Suspension
+from models.state import Account, Proof, Suspension, cache_key
 
 
 def _suspend(site: Site, message: Message, now: float, policy: Policy) -> Change:
@@ -34,6 +36,28 @@ def _suspend(site: Site, message: Message, now: float, policy: Policy) -> Change
     head = closed.head.model_copy(update={"suspended": Suspension(at=now, by=said.by, reason=said.reason)})
     fact = Suspended(id=ids.event_id("suspended", message.id), at=now, site=head.site, by=said.by, reason=said.reason)
     return joined(closed, Change(head, facts=(fact, *_done(site, message, said, now))))
+
+
+def _erase(site: Site, message: Message, now: float, policy: Policy) -> Change:
+    """E25: what is held is deleted by the sink, from this fact; here the site is suspended and its parts are dropped.
+
+    Pages are stamped by a worker's clock, this message by the broker's, so the later of the two counts.
+    """
+    said = message.said
+    assert isinstance(said, intake.EraseSite)
+    closed = close_all(site, now, "suspended")
+    head = closed.head
+    facts: tuple[Fact, ...] = ()
+    if head.suspended is None:
+        head = head.model_copy(update={"suspended": Suspension(at=now, by=said.by, reason=said.reason)})
+        event = ids.event_id("suspended", message.id)
+        facts = (Suspended(id=event, at=now, site=head.site, by=said.by, reason=said.reason),)
+    until = max(now, head.last_end, *(intent.at for intent in head.intents))
+    erased = Erased(
+        id=ids.event_id("erased", message.id), at=now, site=head.site, until=until, by=said.by, reason=said.reason,
+        ticket=said.ticket,
+    )  # fmt: skip
+    return joined(closed, Change(head, parts=((cache_key(head.site), None),), facts=(*facts, erased)))
 
 
 def _resume(site: Site, message: Message, now: float, policy: Policy) -> Change:
@@ -155,4 +179,5 @@ HANDLERS: dict[str, Callable[[Site, Message, float, Policy], Change]] = {
     "unlist-site": _unlist,
     "record-stop": _record_stop,
     "confirm-stop": _confirm_stop,
+    "erase-site": _erase,
 }

@@ -131,13 +131,13 @@ UNDETERMINED: dict[str, Says] = {
 
 
 @pytest.mark.parametrize("name", UNDETERMINED)
-async def test_E08_what_is_no_answer_is_undetermined_and_says_why(name: str) -> None:
+async def test_E08_F54_what_is_no_answer_is_undetermined_and_says_why(name: str) -> None:
     found = await said(UNDETERMINED[name], seconds=0.5 if name == "silence" else 2.0)
     assert found.found == "undetermined", found
     assert len(found.why) > 5
 
 
-async def test_E08_a_resolver_that_is_not_there_is_undetermined() -> None:
+async def test_E08_F54_a_resolver_that_is_not_there_is_undetermined() -> None:
     network = Network(routes={"x.example": ("127.0.0.1", 9)}, resolvers=("http://127.0.0.1:1/dns-query",))
     doh = Doh((), network)
     response = await doh.ask(Lookup(("shop.example",), 2.0))
@@ -203,7 +203,7 @@ F, A, U = "found", "absent", "undetermined"
         (U, U, 2, "undetermined"),
     ],
 )
-def test_E08_the_agreement_rule(first: str, second: str, attempt: int, result: str) -> None:
+def test_E08_F54_the_agreement_rule(first: str, second: str, attempt: int, result: str) -> None:
     assert agree([one("one", first), one("two", second)], attempt).result == result
     assert agree([one("two", second), one("one", first)], attempt).result == result
 

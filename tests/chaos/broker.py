@@ -68,6 +68,8 @@ class Broker:
         """All records in the order in which they came."""
         self.committed: defaultdict[tuple[str, int], int] = defaultdict(int)
         self.latency = 0.002
+        self.buffer = 0.0005
+        """Seconds that a record waits in its producer; with 0 it is on its way at once."""
         self.generation = 0
         self.owners: dict[int, str] = {}
         self.members: dict[str, Member] = {}
@@ -99,8 +101,11 @@ class Broker:
         self._flush_later(process, wire)
         return future
 
-    def _flush_later(self, process: Process, wire: Wire, wait: float = 0.0005) -> None:
-        if not wire.sending:
+    def _flush_later(self, process: Process, wire: Wire, wait: float | None = None) -> None:
+        wait = self.buffer if wait is None else wait
+        if not wait and not wire.sending:
+            self._flush(process, wire)
+        elif not wire.sending:
             wire.sending = True
             self.loop.call_later(wait, self._flush, process, wire, context=process.context)
 
@@ -159,7 +164,7 @@ class Broker:
 
         def arrived() -> None:
             self.members[process.name] = Member(process, self.loop.now, answer)
-            self._rebalance()
+            self.rebalance()
 
         wire = self.wire(process)
         if wire.cut:
@@ -171,7 +176,7 @@ class Broker:
     def leave(self, name: str) -> None:
         """Said goodbye, or is known to be dead."""
         if self.members.pop(name, None) is not None:
-            self._rebalance()
+            self.rebalance()
 
     def heartbeat(self, process: Process, generation: int) -> bool:
         """Whether the member may go on as it is."""
@@ -186,11 +191,12 @@ class Broker:
         for name, member in list(self.members.items()):
             if member.joining is None and self.loop.now - member.seen > SESSION:
                 del self.members[name]
-                self._rebalance()
+                self.rebalance()
         self._complete()
         self.loop.call_later(0.2, self.check, context=NOBODY)
 
-    def _rebalance(self) -> None:
+    def rebalance(self) -> None:
+        """Everybody joins again."""
         self.rebalancing = True
         self._complete()
 

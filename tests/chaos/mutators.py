@@ -6,6 +6,7 @@ a history has nothing that it could break (no suspension, no refusal); another s
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from copy import deepcopy
@@ -21,7 +22,7 @@ MUTATORS: dict[str, tuple[str, Mutate]] = {}
 
 
 class NotHere(Exception):
-    """This history has nothing of the kind."""
+    """Nothing of the kind is in the history."""
 
 
 def plants(invariant: str) -> Callable[[Mutate], Mutate]:
@@ -95,7 +96,7 @@ def plant(lines: Lines, like: Line, at: int, **fields: Any) -> None:
 def pair(lines: Lines) -> tuple[Line, Line]:
     """Two requests of one site, one after the other."""
     found = requests(lines)
-    for line, then in zip(found, found[1:], strict=False):
+    for line, then in itertools.pairwise(found):
         if line["name"] == then["name"]:
             return line, then
     raise NotHere("two requests of one site")

@@ -183,7 +183,7 @@ class Node:
         worker._partitions = PARTITIONS
         worker._behind, worker._generation, worker._background = {}, 0, set()
         worker.app = self  # type: ignore[assignment]
-        worker.failure = None
+        worker.failure = self.broker.loop.create_future()
         memory = object.__new__(Memory)
         memory._table = Table(self, self.store)
         self.store.table = memory._table  # type: ignore[assignment]
@@ -259,7 +259,7 @@ class Node:
     # -- what Faust does
 
     async def _main(self) -> None:
-        self.worker.failure = self.broker.loop.create_future()
+        assert self.worker.failure is not None
         tasks = [
             asyncio.create_task(self.worker.mailbox(self.streams["site"])),
             asyncio.create_task(self.intake(self.streams["intake"])),
@@ -297,8 +297,8 @@ class Node:
             self._acked.clear()
             self.worker.assigned()
             self.news.set()
-            while await self._heartbeat():
-                await asyncio.sleep(HEARTBEAT)  # noqa: ASYNC110 - heartbeats are timed
+            while await self._heartbeat():  # noqa: ASYNC110 - heartbeats are timed
+                await asyncio.sleep(HEARTBEAT)
             self.worker.pump.paused = True  # WorkerApp.on_rebalance_start
             self._commit()
             await self.worker._revoked()
@@ -330,6 +330,10 @@ class Node:
     def _ack(self, message: Message) -> None:
         if message.generation == self.generation:
             self._acked[message.topic, message.partition].add(message.offset)
+
+    def unacknowledge(self, topic: str, partition: int) -> None:
+        """Somebody reset the group's offset: what is acknowledged and not committed is forgotten with it."""
+        self._acked.pop((topic, partition), None)
 
     async def _commit_for_ever(self) -> None:
         while True:

@@ -32,7 +32,7 @@ PROCESSES = {
     "broker_restart": 1, "broker_kill": 1, "broker_freeze": 1,
 }  # fmt: skip
 OUTAGES = {"broker_down": 1, "database_down": 1}
-KILLS = {"kill": 8, "absent_certain": 2, "term": 2}
+KILLS = {"kill": 6, "absent_certain": 2, "term": 1}
 BROKERS = {"broker_kill": 4, "broker_restart": 2, "broker_freeze": 1, "broker_down": 1, "kill": 2}
 
 
@@ -50,10 +50,10 @@ class Profile:
 PROFILES = {
     "test": Profile(80, 16, {"kill": 3, "freeze_long": 1, "absent_certain": 1, "cut": 1, "database_terminate": 1,
                              "broker_kill": 1, "rival": 1, "poison": 1, "duplicates": 1, "suspension": 1}, 6.0),
-    "short": Profile(540, 60, PROCESSES | OUTAGES | EVENTS, 3.5),
-    "long": Profile(3540, 60, PROCESSES | OUTAGES | EVENTS | {"flood": 1}, 4.0),
+    "short": Profile(540, 60, PROCESSES | OUTAGES | EVENTS, 6.0),
+    "long": Profile(3540, 60, PROCESSES | OUTAGES | EVENTS | {"flood": 1}, 6.0),
     "utopia": Profile(120, 60, {"flood": 1}, 40.0),
-    "kills": Profile(300, 40, KILLS, 26.0),
+    "figures": Profile(400, 40, KILLS | OUTAGES | {"stuck": 1, "rival": 1, "flood": 1}, 26.0),
     "brokers": Profile(300, 40, BROKERS, 30.0, nodes=3),
 }  # fmt: skip
 

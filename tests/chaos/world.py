@@ -94,8 +94,11 @@ class World:
         self.broker.wire(self.nodes[name].process).cut = is_cut
 
     def redeliver(self, partition: int) -> None:
-        """The mailbox of a partition is read again from its beginning by its next owner."""
+        """The mailbox of a partition is read again from its beginning, after a rebalance."""
         self.broker.committed["site-mailbox", partition] = 0
+        for node in self.past:
+            node.unacknowledge("site-mailbox", partition)
+        self.broker.rebalance()
 
     def _fault(self, fault: str, target: str) -> None:
         self.lines["nemesis"].append({"at": self._ns(), "event": "start", "fault": fault, "target": target})
@@ -183,8 +186,8 @@ class World:
 
     def _news(self, record: Record) -> None:
         if record.topic != CHANGELOG:
-            for node in self.nodes.values():
-                if not self.broker.wire(node.process).cut:
+            for node in self.past:
+                if node.process.state != "dead" and not self.broker.wire(node.process).cut:
                     self.loop.call_later(0.003, node.process.call, node.news.set, context=NOBODY)
 
     def _ns(self) -> int:

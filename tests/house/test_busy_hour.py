@@ -106,7 +106,7 @@ def test_E16_no_two_requests_at_once_and_none_less_than_a_second_after_the_one_b
     assert min(min(found) for found in gaps(history.asked).values() if found) >= 1.000
 
 
-def test_E18_twenty_shops_are_read_whole_by_two_workers(history: History) -> None:
+def test_E18_F77_twenty_shops_at_one_address_are_read_whole_by_two_workers(history: History) -> None:
     ends = {(row["terminal_kind"], row["pages"]) for host, row in history.crawls.items() if host in SHOPS}
     assert ends == {("completed", shops.PAGES)}
     assert len({fetch["worker"] for fetch in history.fetches if fetch["sent"]}) == 2

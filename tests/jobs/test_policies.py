@@ -8,6 +8,7 @@ import pytest
 
 import bots
 from crawler.rules.site import Policy
+from crawler.rules.tokens import token
 from models.state import Account, Head
 from models.web import Kind
 from tests.jobs.driver import HTML, TEXT, Answer, Play, not_found, page
@@ -110,3 +111,18 @@ def test_W06_a_pause_holds_across_runs_and_restarts() -> None:
     assert until > play.now
     play.restart()
     assert play.site.head.pause_until == until
+
+
+def test_C05_the_token_file_of_certant_proves_the_site() -> None:
+    path = "/.well-known/certant-verification.txt"
+    for theirs, kind in ((False, "verified"), (True, "verification-failed")):
+        policy = Policy(bots.load("certant"), b"k" * 32)
+        account = "other" if theirs else "acme"
+        play = Play(not_found, policy)
+        mine = token(policy.token_key, "certant", account, play.host, play.now)
+        files = {path: (200, TEXT, mine.encode()), "/robots.txt": (200, TEXT, b"")}
+        play.handler = lambda asked, files=files: files.get(asked, not_found(asked))  # type: ignore[misc]
+        play.say("verification-requested", method="token_file")
+        play.run()
+        assert path in play.asked()
+        assert play.of(kind), play.facts

@@ -36,9 +36,10 @@ def absorb(site: Site, intent: Intent, ask: Ask, response: Response, read: Read,
     pace = _pace(site, intent, ask, response, read, policy)
     head = _paced(site.head, intent, response, pace)
     job = site.job(intent.job)
-    url = named(head.site, ask.url, response.ended_at)
     if job is None:  # it ended while the request was under way
-        return Change(head, facts=(_record(head, intent, response, response.outcome, True, ""),), contents=(url,))
+        late = named(head.site, ask.url, intent.at)  # the time of the question: an erasure since then covers it (E25)
+        return Change(head, facts=(_record(head, intent, response, response.outcome, True, ""),), contents=(late,))
+    url = named(head.site, ask.url, response.ended_at)
     answer = Answer(site, job, ask, response, read, pace, policy)
     homepage = job.kind == "listing" and ask.kind == Kind.PAGE
     phase = listing.absorb if homepage else _PHASES[ask.kind]
