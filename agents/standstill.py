@@ -26,7 +26,8 @@ class Standstill:
     """One for each process. Whoever is about to act looks first; the first look after a standstill counts it."""
 
     def __init__(self, wait: float) -> None:
-        self._wait = wait
+        self.wait = wait
+        """Seconds after a standstill in which nothing is sent or written."""
         self._last = boottime()
         self._until = 0.0
         self.count = 0
@@ -42,8 +43,8 @@ class Standstill:
         gap, self._last = now - self._last, now
         if gap > STALL:
             self.count += 1
-            self._until = now + self._wait
-            log.warning("stood still for %.1f s; nothing is sent or written for %.1f s", gap, self._wait)
+            self._until = now + self.wait
+            log.warning("stood still for %.1f s; nothing is sent or written for %.1f s", gap, self.wait)
         return self.count
 
     @property
