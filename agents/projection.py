@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Table, func, select, text, tuple_
 from sqlalchemy.dialects.postgresql import Insert, insert
 
-from agents.rows import CONTENT, ERASURES, PAGES, PAIRS, TARGETS, Row, Rule, Target, rows
+from agents.removing import remove_above
+from agents.rows import CONTENT, DECISIONS, ENDS, ERASURES, PAGES, PAIRS, TARGETS, Row, Rule, Target, rows
 from models import tables
 from models.events import Fact
 
@@ -25,11 +26,15 @@ def project(connection: Connection, facts: Iterable[Fact]) -> int:
     Raises ValueError or SQLAlchemy's DataError when a value fits no column; the caller rolls back.
     """
     batch = gather(facts)
+    if any(row["remove_above"] is not None for row in batch.get(ENDS, {}).values()):
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": tables.ERASURE_LOCK})
     # First: its trigger waits for the writers of content, and this transaction must not be one of them yet.
     erasures = batch.get(ERASURES)
     written = _write(connection, ERASURES, erasures) if erasures else 0
     _drop_erased(connection, batch)
-    return written + sum(_write(connection, target, batch[target]) for target in TARGETS if batch.get(target))
+    written += sum(_write(connection, target, batch[target]) for target in TARGETS if batch.get(target))
+    touched = {row["site"] for target in (DECISIONS, ENDS, PAGES) for row in batch.get(target, {}).values()}
+    return written + (remove_above(connection, touched) if touched else 0)
 
 
 def gather(facts: Iterable[Fact]) -> Batch:

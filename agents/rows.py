@@ -171,11 +171,12 @@ def _robots(fact: events.RobotsDecided) -> Rows:
 
 def _ended(fact: events.CrawlEnded) -> Rows:
     counts = fact.model_dump(include={"pages", "pairs", "requests", "outcomes"})
-    yield ENDS, {**_end(fact, fact.crawl, fact.end, fact.reason), **counts, "left_over": fact.left}
+    more = {"left_over": fact.left, "remove_above": fact.remove_above}
+    yield ENDS, {**_end(fact, fact.crawl, fact.end, fact.reason), **counts, **more}
 
 
 def _end(fact: Fact, crawl: str, kind: str, reason: str) -> Row:
-    counts = {"pages": 0, "pairs": 0, "requests": {}, "outcomes": {}, "left_over": 0}
+    counts = {"pages": 0, "pairs": 0, "requests": {}, "outcomes": {}, "left_over": 0, "remove_above": None}
     own = {"crawl": UUID(crawl), "site": fact.site}
     return {**own, "terminal_at": when(fact.at), "terminal_kind": kind, "terminal_reason": reason, **counts}
 

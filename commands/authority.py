@@ -182,6 +182,8 @@ def listing(config: Path | None, address: str, account: str, by: str, *, as_json
         print_json(row)
     else:
         print_rows(f"{place.host}: {row['reason']}", row["pages"], ("url", "title"))
+    if row["end"] not in ("completed", "completed_partial"):
+        raise Sentence(f"No page of {place.host} is listed: {row['reason']}.")
 
 
 def _show(title: str, row: Any, as_json: bool) -> None:

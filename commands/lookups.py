@@ -21,6 +21,7 @@ from models.tables import (
     Listing,
     Page,
     Pair,
+    Removal,
     Settings,
     StopRequest,
     Suspension,
@@ -198,6 +199,17 @@ def proof_behind(crawl: Mapping[str, Any]) -> Select[Any]:
     site, account, at, method = (crawl[name] for name in names)
     query = whole(Verification).where(Verification.site == site, Verification.account == account)
     return query.where(Verification.kind == "verified", Verification.at == at, Verification.method == method)
+
+
+def removed_by(job: UUID) -> Select[Any]:
+    """The pages that were removed at the end of a crawl, the last in priority first (C06)."""
+    other = select(Page.page_id).where(Page.site == Removal.site, Page.url_id == Removal.url_id).exists()
+    query = (
+        whole(Removal, "crawl", "site")
+        .add_columns(Url.url, other.label("newer_copy"))
+        .outerjoin(Url, Url.url_id == Removal.url_id)
+    )
+    return query.where(Removal.crawl == job).order_by(Removal.rank.desc(), Removal.page_id)
 
 
 def erasure(name: UUID) -> Select[Any]:

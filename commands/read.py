@@ -18,6 +18,9 @@ from models.reading import Reading
 _PAGES = (".html", ".htm", ".xhtml", ".html.gz", ".htm.gz")
 _BASE = "https://page.invalid/"
 
+MOST_BYTES = 2_000_000
+"""E20."""
+
 
 @click.command("read")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
@@ -53,9 +56,20 @@ def _site(folder: Path, *, explain: bool, as_json: bool) -> None:
         _print_pairs(name, reading)
 
 
+def _remark(path: Path, name: str, reading: Reading) -> None:
+    """Say on stderr what a crawl would not keep of this file."""
+    if path.stat().st_size > MOST_BYTES:
+        click.echo(f"{name}: a crawl abandons a body at {MOST_BYTES} bytes (too_large)", err=True)
+    if reading.trapped:
+        click.echo(f"{name}: its nesting or its attributes do not end: read as flat text (parse_limit)", err=True)
+    elif reading.thin:
+        click.echo(f"{name}: no text that a crawl would keep (thin)", err=True)
+
+
 def _page(path: Path, name: str, *, explain: bool, as_json: bool) -> None:
     text = _text(path)
     reading = read_html(text, _BASE + name)
+    _remark(path, name, reading)
     why = _explained(text) if explain else []
     if as_json:
         _print_json({"page": name, **_all(reading), **({"blocks_explained": why} if explain else {})})

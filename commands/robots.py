@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import IO
 
 import ada_url
@@ -12,8 +13,10 @@ import click
 import orjson
 
 import bots
+from commands.options import Sentence, in_one_sentence, settings_for
 from crawler.fetch.client import Fetcher
 from crawler.fetch.network import Network
+from crawler.rules import sentences
 from crawler.rules.identity import user_agent
 from crawler.rules.pace import Asked, gap
 from crawler.rules.robots import parse
@@ -30,21 +33,32 @@ ALLOWED, DENIED, ERROR = 0, 1, 2
 @click.option(
     "--file", "file", type=click.File("rb"), help="A robots.txt to judge by, - for stdin; none: the site's."
 )
-@click.option("--bot", type=click.Choice(bots.NAMES), default=None, help="Whose rules hold (default: ema).")
+@click.option(
+    "--bot", type=click.Choice(bots.NAMES), default=None, help="Whose rules hold.  [default: this deployment's]"
+)
 @click.option("--token", default=None, help="Another product token, in place of the bot's.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of words.")
-def robots(url: str, file: IO[bytes] | None, bot: str | None, token: str | None, as_json: bool) -> None:
-    """Tell whether URL may be read, and the rule that decides. Exit code 0: allowed, 1: denied, 2: an error."""
+@click.pass_obj
+@in_one_sentence
+def robots(
+    config: Path | None, url: str, file: IO[bytes] | None, bot: str | None, token: str | None, as_json: bool
+) -> None:
+    """Tell whether URL may be read, and the rule that decides.
+
+    Exit code 0: allowed, 1: denied, 2: an error. Without --file the site's own robots.txt is asked for; one that
+    cannot be reached denies everything, as in a crawl (E14).
+    """
     if bot is not None and token is not None:
         raise click.UsageError("--bot and --token exclude each other")
-    profile = bots.load(bot or "ema")
+    profile = bots.load(bot or settings_for(config).bot)
     wanted = profile.identity.token if token is None else token
     try:
         matched = _as_matched(url)
         verdict = _of_file(file.read(), wanted) if file else asyncio.run(_of_site(url, wanted, profile))
-    except (UrlRefused, OSError) as error:
-        click.echo(f"error: {error}", err=True)
-        sys.exit(ERROR)
+    except UrlRefused as error:
+        raise Sentence(f"{url[:200]}: {sentences.of(error.reason)}", ERROR) from None
+    except OSError as error:
+        raise Sentence(str(error), ERROR) from None
     decision = verdict.decide(matched)
     report = _report(matched, wanted, verdict, decision.rule, allowed=decision.allowed)
     click.echo(orjson.dumps(report).decode() if as_json else _in_words(report))

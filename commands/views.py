@@ -35,12 +35,15 @@ def _show_crawl(at: Desk, job: UUID, as_json: bool) -> None:
     if row is None:
         raise Sentence(f"No crawl {job} is known here. `licet show HOST` lists those of a site.")
     requests = at.rows(lookups.requests_of(job))
+    removed = at.rows(lookups.removed_by(job))
     if as_json:
-        print_json({**row, "fetches": requests})
+        print_json({**row, "fetches": requests, "removed": removed})
         return
     print_row(f"{row['site']}: {row['terminal_kind'] or 'running'}", row)
     columns = ("number", "kind", "url", "status", "outcome", "bytes", "started_at")
     print_rows("Requests and URLs taken up", requests, columns)
+    why = "Pages removed, since the proof is gone and they are above the standard limit (C06)"
+    print_rows(why, removed, ("url", "newer_copy", "page_id"))
 
 
 def _show_site(at: Desk, place: Place, as_json: bool) -> None:

@@ -221,6 +221,8 @@ class CrawlEnded(Fact):
     outcomes: dict[str, int]
     left: int = 0
     """URLs that were found and never taken up, because the budget was spent."""
+    remove_above: int | None = None
+    """The proof was found absent: what the account holds of the site above so many pages is removed (C06)."""
 
 
 class Suspended(Fact):
@@ -369,6 +371,8 @@ class PageFetched(Fact):
     last_modified: str | None = None
     sha256: str
     encoding: str = ""
+    rank: float = 0.0
+    """Its priority in the crawl that read it, small first: the last are removed first (C06)."""
     pairs_only: bool = False
     """Read for its pairs alone: it has no text here and takes no place among the kept (E18)."""
 

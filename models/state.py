@@ -142,6 +142,8 @@ class Job(Model):
     """The customer's list of pages is all that is read, as it stood at the start (E22)."""
     recheck: bool = False
     """The proof on file is still to be looked at again before the first page (C06)."""
+    remove_above: int | None = None
+    """The proof was found absent at the start: at the end, the account's pages above so many are removed (C06)."""
     under: str = ""
     """Only this path and what is under it is read (C04)."""
     switched: bool = False

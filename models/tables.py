@@ -168,6 +168,7 @@ class Crawl(Inserted, Base):
     requests: Mapped[dict[str, Any] | None]
     outcomes: Mapped[dict[str, Any] | None]
     left_over: Mapped[int | None]
+    remove_above: Mapped[int | None]
 
 
 class Fetch(Inserted, Base):
@@ -209,6 +210,18 @@ class Digest(Inserted, Base):
     pairs: Mapped[int] = mapped_column(Integer)
     noindex: Mapped[bool]
     at: Mapped[datetime]
+
+
+class Removal(Inserted, Base):
+    """A page that was removed at the end of `crawl`, whose proof was found absent (C06): its report, without text."""
+
+    __tablename__ = "removals"
+
+    crawl: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    page_id: Mapped[str] = mapped_column(String(DIGEST), primary_key=True)
+    site: Mapped[str] = mapped_column(index=True)
+    url_id: Mapped[str] = mapped_column(String(DIGEST))
+    rank: Mapped[float]
 
 
 class AddressCheck(Inserted, Base):
@@ -367,6 +380,7 @@ class Page(Inserted, Base):
     title: Mapped[str]
     description: Mapped[str]
     language: Mapped[str]
+    rank: Mapped[float] = mapped_column(server_default=text("0"))
     text: Mapped[str]
     text_cut: Mapped[bool]
     facts: Mapped[list[Any]]

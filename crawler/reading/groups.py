@@ -31,23 +31,24 @@ class Groups:
         boxes = tree.boxes
         signatures = [(box.parent, box.tag, box.name) for box in boxes]
         counts = Counter(signatures)
-        out = cls([], [], signatures, total=regions.total)
         chars = regions.chars
-        for index, box in enumerate(boxes):
-            signature = signatures[index]
+        lengths = [chars[box.end] - chars[box.start] for box in boxes]
+        alike: list[int] = []
+        card: list[int] = []
+        sums: dict[_Signature, list[int]] = {}
+        for index, (signature, length) in enumerate(zip(signatures, lengths, strict=True)):
             own = counts[signature]
-            length = chars[box.end] - chars[box.start]
-            out.lengths.append(length)
             if own >= LEAST and length:
-                sums = out.sums.setdefault(signature, [0, 0])
-                sums[0] += length
-                sums[1] += 1
-                out.alike.append(own)
-                out.card.append(index)
+                group = sums.setdefault(signature, [0, 0])
+                group[0] += length
+                group[1] += 1
+                alike.append(own)
+                card.append(index)
             else:
-                out.alike.append(out.alike[box.parent] if box.parent >= 0 else 1)
-                out.card.append(out.card[box.parent] if box.parent >= 0 else -1)
-        return out
+                parent = signature[0]
+                alike.append(alike[parent] if parent >= 0 else 1)
+                card.append(card[parent] if parent >= 0 else -1)
+        return cls(alike, card, signatures, sums, lengths, regions.total)
 
     def numbers(self, index: int) -> tuple[float, float, float, float]:
         """Length of the card around a box, the group's share of the page, its cards, their mean length."""

@@ -104,4 +104,5 @@ class _Steps(dict[str, int]):
 def deepest(html: str) -> int:
     """How many elements are open at the worst place, counted from the last place where fewest were."""
     heights: list[int] = list(accumulate(map(_Steps().__getitem__, _TAG.findall(html)), initial=0))
-    return max(map(sub, heights, accumulate(heights, min)))
+    depths: Iterator[int] = map(sub, heights, accumulate(heights, min))
+    return max(depths)

@@ -16,11 +16,11 @@ _NOSCRIPT = int(Mark.NOSCRIPT)
 
 def drop_noscript(tree: Tree) -> None:
     """Take the noscript blocks out, unless the rest is under 1,500 characters and they more than double it."""
+    if not any(box.marks & _NOSCRIPT for box in tree.boxes):
+        return
     inside: list[bool] = []
     for box in tree.boxes:
         inside.append(bool(box.marks & _NOSCRIPT) or (box.parent >= 0 and inside[box.parent]))
-    if not any(inside):
-        return
     kept = [not (block.box >= 0 and inside[block.box]) for block in tree.blocks]
     if all(kept):
         return

@@ -14,6 +14,8 @@ _AROUND = int(
 )
 _NAV, _FOOTER = int(Mark.NAV), int(Mark.FOOTER)
 _MENUS = int(Mark.NAV | Mark.FOOTER | Mark.HEADER | Mark.DIALOG | Mark.FILTER)
+_LOOKED_AT = _CONSENT | _DIALOG | _FOOTER | _MENUS
+"""A box without any of these, its own or handed down, breaks no rule; a footer in `main` has only its own."""
 LEAST = 3
 """Blocks of a menu."""
 
@@ -29,7 +31,7 @@ def forbidden(tree: Tree, regions: Regions) -> dict[int, str]:
     out: dict[int, str] = {}
     boxes = tree.boxes
     for box in boxes:
-        if box.end > box.start and (reason := _why_not(tree, regions, box)):
+        if (box.marks | box.own) & _LOOKED_AT and box.end > box.start and (reason := _why_not(tree, regions, box)):
             for index in range(box.start, box.end):
                 out.setdefault(index, reason)
     return out

@@ -24,6 +24,7 @@ _NAMED = re.compile(
     r"(?<![a-z])faqs?(?![a-z])|faq[-_]|frequently|q-?(?:and|n|&)-?a(?![a-z])|questions?[-_ ]?(?:answer|list|and)"
 )
 _LEVELS = {f"h{n}": n for n in range(1, 7)}
+_TITLED = frozenset((*_LEVELS, "button"))
 _MOST_LINKS = 0.7
 _LONGEST_ANSWER = 6_000
 _SHORTEST_ANSWER = 2
@@ -245,8 +246,9 @@ def _headings(tree: Tree) -> Iterator[Candidate]:
     """Blocks that are a question; the answer is the rest of its item, or what follows up to the next one."""
     groups: defaultdict[object, list[int]] = defaultdict(list)
     for index, block in enumerate(tree.blocks):
-        titled = block.kind in _LEVELS or block.kind == "button"
-        if is_question(block.text) or (titled and len(block.text) < 200 and could_be_question(block.text)):
+        text = block.text
+        titled = block.kind in _TITLED and len(text) < 200
+        if is_question(text) or (titled and could_be_question(text)):
             groups[_signature(tree.boxes, block.box)].append(index)
     for signature, members in groups.items():
         for place, index in enumerate(members):

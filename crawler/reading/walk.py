@@ -132,9 +132,7 @@ class _Walker:
                 kind, kind_box = above.kind, above.kind_box
         name, marks = "", _TAG_MARK(tag, 0)
         if attributes:
-            name, identity = attributes.get("class") or "", attributes.get("id")
-            if identity:
-                name = f"{name} {identity}" if name else identity
+            name = _name(attributes)
             if tag not in ROOTS:
                 if name:
                     marks |= marks_of(name)
@@ -177,8 +175,8 @@ class _Walker:
             self.tree.triggers.append((len(self.tree.blocks), self.box, href[1:]))
         if self.anchor is not None:
             self.close_anchor()
-        rel = attributes.get("rel")
-        nofollow = bool(rel) and "nofollow" in rel.lower().replace(",", " ").split()
+        rel = attributes.get("rel") or ""
+        nofollow = rel != "" and "nofollow" in rel.lower().replace(",", " ").split()
         self.anchor = Anchor(href, "", nofollow, len(self.tree.blocks))
         self.anchors += 1
         self.anchor_text = []
@@ -255,6 +253,14 @@ def _flowed(text: str) -> str:
 
 def _preformatted(text: str) -> str:
     return text.replace(_BREAK, "\n").strip("\n").rstrip() if text.strip() else ""
+
+
+def _name(attributes: dict[str, str | None]) -> str:
+    """Class and id, as `marks_of` reads them."""
+    name, identity = attributes.get("class"), attributes.get("id")
+    if identity:
+        return f"{name} {identity}" if name else identity
+    return name or ""
 
 
 def _attribute_marks(attributes: dict[str, str | None]) -> int:

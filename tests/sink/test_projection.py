@@ -37,7 +37,7 @@ def test_a_history_fills_every_table(engine: Engine) -> None:
     assert sizes == {
         "sites": 1, "events": 31, "settings": 1, "address_checks": 1, "verifications": 5, "suspensions": 6,
             "confirmations": 1, "listings": 1, "pauses": 1, "stop_requests": 1,
-        "crawls": 2, "fetches": 4, "digests": 3, "urls": 3, "pages": 3, "pairs": 3, "erasures": 0,
+        "crawls": 2, "fetches": 4, "digests": 3, "urls": 3, "pages": 3, "pairs": 3, "erasures": 0, "removals": 0,
     }  # fmt: skip
 
 

@@ -90,6 +90,7 @@ def _terminal(site: str, job: Job, now: float, end: CrawlEnd, reason: str) -> Fa
         return CrawlEnded(
             id=event, at=now, site=site, crawl=job.id, end=end, reason=reason, pages=job.pages, pairs=job.pairs,
             requests=job.requests, outcomes=job.outcomes, left=job.found - int(job.done or "0", 16).bit_count(),
+            remove_above=job.remove_above,
         )  # fmt: skip
     if job.kind == "verification":
         return VerificationFailed(

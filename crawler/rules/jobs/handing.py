@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from crawler.rules.frontier import rank_of_link
 from crawler.rules.jobs.answer import Answer
 from models import ids
 from models.events import PageFetched, PageKept
@@ -30,7 +31,7 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
         id=ids.page_id(answer.job.id, url), at=response.ended_at, site=site, crawl=answer.job.id, url=url,
         title=reading.title[:500], description=reading.description[:1000], language=reading.language, text=text,
         text_cut=not alone and len(text) < len(reading.markdown), pairs=tuple(pairs),
-        facts=() if alone else tuple(_within(list(reading.facts))), pairs_only=alone,
+        facts=() if alone else tuple(_within(list(reading.facts))), pairs_only=alone, rank=_rank(answer),
         frame=() if alone else tuple(_within(list(reading.frame))), menu=tuple(_within(list(reading.menu))),
         signals={**_from_robots(answer), **read.signals}, noindex=read.noindex, etag=response.header("ETag"),
         last_modified=response.header("Last-Modified"), sha256=read.sha256, encoding=reading.encoding,
@@ -40,6 +41,13 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
         url_id=ids.url_id(url), sha256=read.sha256, characters=len(text), pairs=len(pairs), noindex=read.noindex,
     )  # fmt: skip
     return content, fact
+
+
+def _rank(answer: Answer) -> float:
+    """The page's priority (C06). What a redirect led to was asked for at once, so its own is made here."""
+    assert answer.ask.entry is not None
+    entry = answer.frontier.entries[answer.ask.entry]
+    return rank_of_link(entry.url, "", entry.depth, wave=entry.wave) if entry.hops else entry.rank
 
 
 def _from_robots(answer: Answer) -> dict[str, str]:
