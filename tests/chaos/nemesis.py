@@ -362,7 +362,9 @@ class Nemesis:
 
     async def _ten_thousand(self, rng: random.Random) -> None:
         assert self._rig._producer is not None
-        waits = [await self._rig._producer.send("crawl-requested", self._poison(rng), key=b"any") for _ in range(10_000)]
+        waits = [
+            await self._rig._producer.send("crawl-requested", self._poison(rng), key=b"any") for _ in range(10_000)
+        ]
         await asyncio.gather(*waits)
 
     async def _decided(self, rng: random.Random, times: int) -> list[float]:
