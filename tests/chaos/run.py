@@ -21,8 +21,9 @@ import bots
 from tests.chaos.checkers import judge
 from tests.chaos.figures import figures
 from tests.chaos.history import load
+from tests.chaos.load import Load
 from tests.chaos.nemesis import PROCESS_FAULTS, Fault, Nemesis, schedule
-from tests.chaos.rig import Load, Rig
+from tests.chaos.rig import Rig
 
 EVENTS = {"poison": 3, "duplicates": 2, "misordered": 2, "misplaced": 2, "suspension": 3}
 PROCESSES = {
