@@ -13,6 +13,7 @@ from agents.standstill import Standstill
 from crawler.rules import actor, gate, site
 from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change
+from models.state import Head
 from tests.chaos.broker import NOBODY, SESSION
 from tests.chaos.torture import torture
 from tests.chaos.web import Shop
@@ -124,12 +125,15 @@ async def _at_once(*_: Any) -> None:
 
 
 def no_takeover_wait(patch: Patch) -> None:
-    patch.setattr(pump, "takeover_wait", lambda head, wall, delay: 0.0)
+    patch.setattr(pump, "takeover_wait", lambda head, wall, delay, dead: 0.0)
 
 
 def no_wait_for_open_intents(patch: Patch) -> None:
     whole = pump.takeover_wait
-    blind = lambda head, wall, delay: whole(head.model_copy(update={"intents": ()}), wall, delay)  # noqa: E731
+
+    def blind(head: Head, wall: float, delay: float, dead: Callable[[str], bool]) -> float:
+        return whole(head.model_copy(update={"intents": ()}), wall, delay, dead)
+
     patch.setattr(pump, "takeover_wait", blind)
 
 
