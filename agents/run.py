@@ -42,24 +42,6 @@ class Service(Protocol):
         """Stop cleanly."""
 
 
-class AppService:
-    """A Faust app that needs nothing around it."""
-
-    def __init__(self, app: faust.App) -> None:
-        self.app = app
-        self.failure: asyncio.Future[BaseException] | None = None
-
-    async def start(self) -> None:
-        """Start the app."""
-        self.failure = asyncio.get_running_loop().create_future()
-        self.app.finalize()
-        await self.app.start()
-
-    async def stop(self) -> None:
-        """Stop the app."""
-        await self.app.stop()
-
-
 def run_service(make: Callable[[], Service], health: Health, settings: Settings) -> int:
     """Exit code 0 after SIGTERM or SIGINT, 4 when another process has the name, 1 after any other failure."""
     configure_logging(settings.log_level)
