@@ -28,6 +28,11 @@ def print_line(name: str, line: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {name:<9}| {CONTROL.sub('?', line)}", flush=True)
 
 
+# The signal is asked for by `setpriv` itself, in the child: a parent that dies between fork and that call is
+# never heard of. So the shell looks, once the signal is set, whether its parent is still the one that started it.
+ONLY_WITH_PARENT = 'test "$PPID" = "$0" && exec "$@"'
+
+
 def with_parent(argv: Sequence[str], die_by: str, *options: str) -> list[str]:
     """The command, run so that the kernel ends it when the thread that started it is gone (Linux).
 
@@ -39,7 +44,8 @@ def with_parent(argv: Sequence[str], die_by: str, *options: str) -> list[str]:
         if options:
             raise StackError("PostgreSQL refuses to run as root: install setpriv (util-linux), or use another user.")
         return list(argv)
-    return [setpriv, *options, "--pdeathsig", die_by, *argv]
+    asked = [setpriv, *options, "--pdeathsig", die_by]
+    return [*asked, "/bin/sh", "-c", ONLY_WITH_PARENT, str(os.getpid()), *argv]
 
 
 class Process:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -46,18 +49,43 @@ async def test_a_process_that_ignores_sigterm_is_ended_after_its_grace() -> None
     assert process.exit_code == -signal.SIGKILL
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel's parent-death signal is Linux's")
-def test_a_child_dies_with_its_parent_even_by_kill_9() -> None:
-    code = (
-        "import time; from stack.process import Process;"
-        "p=Process('x',['sleep','300'],lambda *_: None); p.spawn(); print(p.pid,flush=True); time.sleep(300)"
+STARTS_A_CHILD = (
+    "import time; from stack.process import Process;"
+    "p=Process('x',['sleep','300'],lambda *_: None); p.spawn(); print(p.pid,flush=True); time.sleep(300)"
+)
+linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's parent-death signal is Linux's")
+
+
+def child_of_a_killed_parent(path: str, ready: Callable[[int], bool]) -> int:
+    """A process started by a parent that is killed by signal 9 as soon as the child is `ready`."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", STARTS_A_CHILD], stdout=subprocess.PIPE, text=True, env={**os.environ, "PATH": path}
     )
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
+    complete(until(lambda: ready(child)))
     assert not gone(child)
     parent.kill()
     parent.wait()
+    return child
+
+
+@linux
+def test_a_child_dies_with_its_parent_even_by_kill_9() -> None:
+    child = child_of_a_killed_parent(os.environ["PATH"], lambda pid: psutil.Process(pid).name() == "sleep")
+    complete(until(lambda: gone(child)))
+
+
+@linux
+def test_a_child_whose_parent_dies_before_it_could_ask_for_the_signal_does_not_begin(tmp_path: Path) -> None:
+    real = shutil.which("setpriv")
+    slow = tmp_path / "setpriv"
+    go = tmp_path / "go"
+    slow.write_text(f'#!/bin/sh\nwhile ! test -e {go}; do sleep 0.02; done\nexec {real} "$@"\n')
+    slow.chmod(0o755)
+    child = child_of_a_killed_parent(f"{tmp_path}:{os.environ['PATH']}", lambda _: True)
+    assert not gone(child)
+    go.touch()
     complete(until(lambda: gone(child)))
 
 
