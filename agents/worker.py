@@ -16,7 +16,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from agents.health import Health
 from agents.intake import Intake
 from agents.lives import Lives
-from agents.memory import Memory, bootstrap
+from agents.changelog import bootstrap
+from agents.memory import Memory
 from agents.metrics import REBALANCES
 from agents.post import Post
 from agents.pump import Pump
@@ -85,7 +86,7 @@ class Worker:
         self.app.worker = self
         self.app.on_passed_over = self._fail
         self.failure: asyncio.Future[BaseException] | None = None
-        self.memory = Memory(self.app, self._partitions, self._fail)
+        self.memory = Memory(self.app, self._partitions, self._fail, self._name)
         post = Post(self.app, self._partitions)
         self.sites = Sites(self.memory, post, self._partitions)
         self.carrier = Carrier(Fetcher(network), Doh(settings.dns_resolvers, network))
@@ -130,10 +131,13 @@ class Worker:
         self.vitals.start()
         self.app.finalize()
         await self.app.start()
+        self._spawn(self.memory.watch())
         self.app.producer.buffer.max_messages = 10_000  # at 101 Faust throttles and logs (its #173)
 
     async def stop(self) -> None:
         """Finish the steps under way, hand the sites over, close everything."""
+        for task in self._background:
+            task.cancel()
         await self.pump.close()
         await self.vitals.stop()
         await self.lives.stop()

@@ -91,6 +91,15 @@ class Stream:
                 event.ack()
 
 
+@dataclass(frozen=True)
+class Sent:
+    """What a producer says of a record that the broker has."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
 class Table:
     """The table's changelog, as agents.memory uses it."""
 
@@ -103,16 +112,11 @@ class Table:
         """The changelog's name."""
         return CHANGELOG
 
-    def send_changelog(self, partition: int, key: bytes, value: bytes | None, **_: Any) -> asyncio.Future[Any]:
+    def send_soon(
+        self, *, key: bytes, value: bytes | None, partition: int, headers: Any, **_: Any
+    ) -> asyncio.Future[Any]:
         """One record, in the process's order."""
-        future = self._node.produce("put", CHANGELOG, partition, key, value)
-
-        def remember_offset(done: asyncio.Future[Any]) -> None:
-            if not done.cancelled() and done.exception() is None:
-                self.data.set_persisted_offset(TP(CHANGELOG, partition), done.result())
-
-        future.add_done_callback(remember_offset)
-        return future
+        return self._node.produce("put", CHANGELOG, partition, key, value, tuple(headers))
 
 
 @dataclass
@@ -187,8 +191,11 @@ class Node:
         worker.failure = self.broker.loop.create_future()
         memory = object.__new__(Memory)
         table: Any = Table(self, self.store)
+        memory._app = self  # type: ignore[assignment]
         memory._table = self.store.table = table
         memory._on_failure = worker._fail
+        self._life = f"{self.name}@{len(self.broker.order)}"
+        self.store.owner, self.store.claim = self._life, memory._claim
         worker.memory = memory
         post = object.__new__(Post)
         post._partitions = PARTITIONS
@@ -247,6 +254,9 @@ class Node:
         def arrive() -> int:
             return self.broker.append(topic, partition, key, value, headers=headers, writer=self.name)
 
+        if topic == CHANGELOG:
+            return self.broker.send(self.process, lambda: Sent(topic, partition, arrive()))
+
         return self.broker.send(self.process, arrive)
 
     def _gate(self, kind: str) -> str:
@@ -266,6 +276,7 @@ class Node:
             asyncio.create_task(self.intake(self.streams["intake"])),
             asyncio.create_task(self._poll()),
             asyncio.create_task(self._commit_for_ever()),
+            asyncio.create_task(self.worker.memory.watch()),
         ]
         living: asyncio.Future[Any] = asyncio.create_task(self._live())
         await asyncio.wait({living, self.worker.failure}, return_when=asyncio.FIRST_COMPLETED)
@@ -314,7 +325,7 @@ class Node:
             begin = self.store.persisted_offset(tp)
             log = await self.broker.ask(self.process, functools.partial(self._log, number))
             later = log[-1 if begin is None else begin + 1 :] if begin is not None else log
-            events = [Event(Message(record, self.generation, lambda _: None)) for record in later]
+            events = [Event(Message(record, self.generation, lambda _: None)) for record in later if record is not None]
             self.store.apply_changelog_batch(events, lambda key: key, lambda value: value)  # type: ignore[arg-type]
 
     def _log(self, number: int) -> list[Record]:

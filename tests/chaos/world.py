@@ -11,14 +11,16 @@ import json
 import logging
 import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
+
+from faust.types import TP
 
 import bots
 from agents import memory, pump, standstill, step
 from agents import worker as production
-from agents.memory import Records
+from agents.fences import Reading
 from crawler.rules.site import Policy
 from models import events
 from models.events import read_content, read_event
@@ -178,11 +180,10 @@ class World:
 
     def open_sites(self) -> set[str]:
         """Sites whose newest head has jobs or open intents."""
-        newest: dict[bytes | None, bytes | None] = {}
+        newest: dict[bytes, bytes | None] = {}
         for number in range(PARTITIONS):
-            for record in self.broker.logs[CHANGELOG, number]:
-                newest[record.key] = record.value
-        heads = [json.loads(value) for key, value in newest.items() if key and key.endswith(b"|h") and value]
+            newest |= self.reading(number).values
+        heads = [json.loads(value) for key, value in newest.items() if key.endswith(b"|h") and value]
         return {head["site"] for head in heads if head["jobs"] or head["intents"]}
 
     def _news(self, record: Record) -> None:
@@ -197,20 +198,21 @@ class World:
     # -- what was seen
 
     def forgotten(self) -> set[bytes]:
-        """Keys of which an owner remembers something else than the log says (A03)."""
+        """Keys of which an owner remembers something else than the log says (A03), to whoever reads it next."""
         wrong: set[bytes] = set()
         for node in self.nodes.values():
             for number in node.owned:
-                log: dict[bytes, bytes] = {}
-                for record in self.broker.logs[CHANGELOG, number]:
-                    assert record.key is not None
-                    if record.value is None:
-                        log.pop(record.key, None)
-                    else:
-                        log[record.key] = record.value
+                log = self.reading(number)
                 held = {key: node.store.data[key] for key in node.store.keys_of(number)}
-                wrong |= {key for key in log.keys() | held.keys() if log.get(key) != held.get(key)}
+                wrong |= {key for key in log.values.keys() | held.keys() if log.values.get(key) != held.get(key)}
+                wrong |= log.hidden
         return wrong
+
+    def reading(self, number: int) -> Reading:
+        """A partition of the changelog, read by nobody in particular."""
+        reading = Reading()
+        reading.take(record for record in self.broker.logs[CHANGELOG, number] if record is not None)
+        return reading
 
     def facts(self) -> list[Any]:
         """What was told, in the order in which the broker got it."""
@@ -270,7 +272,7 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
         (pump, "TICK", 0.5),  # half of a virtual house's steps are its pumps' looks at the clock
         (standstill, "boottime", clock.monotonic),
         (production, "mailbox_ends", functools.partial(_ends, broker)),
-        (memory, "read_changelog", functools.partial(_changelog, broker)),
+        (memory, "Changelog", functools.partial(Changelog, broker)),
     ]
     saved = [(module, name, getattr(module, name)) for module, name, _ in places]
     for module, name, value in places:
@@ -296,20 +298,29 @@ async def _ends(broker: Broker, node: Any, owned: set[int]) -> dict[int, int]:
     return await broker.ask(node.process, look)  # type: ignore[no-any-return]
 
 
-async def _changelog(broker: Broker, node: Any, tps: list[Any]) -> list[tuple[Any, Records, int]]:
-    found = []
-    for tp in tps:
-        log: list[Record] = await broker.ask(node.process, functools.partial(_log, broker, tp.partition))
-        records: Records = {}
-        for record in log:
-            assert record.key is not None
-            if record.value is None:
-                records.pop(record.key, None)
-            else:
-                records[record.key] = record.value
-        found.append((tp, records, len(log)))
-    return found
+class Changelog:
+    """`agents.changelog.Changelog` on the model's broker."""
 
+    def __init__(self, broker: Broker, node: Any, tps: list[TP]) -> None:
+        self._broker, self._node, self._tps = broker, node, tps
 
-def _log(broker: Broker, number: int) -> list[Record]:
-    return list(broker.logs[CHANGELOG, number])
+    async def __aenter__(self) -> Changelog:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return
+
+    async def begins(self) -> dict[TP, int]:
+        """Nothing is ever deleted from the front."""
+        return dict.fromkeys(self._tps, 0)
+
+    async def ends(self) -> dict[TP, int]:
+        """Asked of the broker."""
+        logs = self._broker.logs
+        return await self._broker.ask(self._node.process, lambda: {tp: len(logs[tp]) for tp in self._tps})  # type: ignore[no-any-return]
+
+    async def read(self, begins: Mapping[TP, int], ends: Mapping[TP, int]) -> AsyncIterator[tuple[TP, list[Record]]]:
+        """One partition after the other."""
+        for tp in begins:
+            log = await self._broker.ask(self._node.process, lambda tp=tp: self._broker.logs[tp][begins[tp] : ends[tp]])
+            yield tp, [record for record in log if record is not None]
