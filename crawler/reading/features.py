@@ -57,6 +57,15 @@ PAGE_NAMES = (
     "page: article",
 )  # fmt: skip
 NAMES = BLOCK_NAMES + BOX_NAMES + MARK_NAMES + NEAR_NAMES + PAGE_NAMES
+FLAGS = frozenset(("ends like a sentence", "under a tail heading", "price", "in main text"))
+"""Always a bool."""
+WHOLE = frozenset(
+    ("length", "words", "kind", "commas", "repeats on the page", "after h1", "after heading", "heading level",
+     "length before", "length after", "length around", "long before", "long after", "before or after the main text",
+     "length of outer box", "blocks in outer box", "length of section", "alike", "depth", "length of card", "cards",
+     "page: length", "page: blocks", "page: articles", "page: long blocks", "page: forms", "page: prices")
+)  # fmt: skip
+"""Always an int: `weights` compares these with whole numbers. What is in neither set may be any number."""
 
 
 Around = tuple[tuple[float, ...], int, int]

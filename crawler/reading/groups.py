@@ -11,7 +11,7 @@ from crawler.reading.regions import Regions
 _Signature = tuple[int, str, str]
 LEAST = 3
 """Three boxes of one tag and class under one parent are a group."""
-_NOTHING = (0.0, 0.0, 0.0, 0.0)
+_NOTHING = (0, 0.0, 0, 0.0)
 
 
 @dataclass(slots=True)
