@@ -16,8 +16,9 @@ from crawler.reading.boxes import Block, Mark, Tree
 from crawler.reading.declared import declared
 from crawler.reading.groups import Groups, best_box
 from crawler.reading.places import Places
+from crawler.reading.prices import may_hold_price
 from crawler.reading.regions import Regions
-from crawler.reading.words import holds_price, is_tail_heading, signs_in
+from crawler.reading.words import holds_price, is_tail_heading
 
 MARKS = tuple(
     int(mark)
@@ -120,13 +121,10 @@ def _page(tree: Tree, regions: Regions, without: Container[int]) -> _Page:
     shares = [block.linked / length for block, length in zip(blocks, lengths, strict=True)]
     longs = [length >= 100 and share < 0.3 for length, share in zip(lengths, shares, strict=True)]
     texts = [block.text for block in blocks]
-    signs = signs_in("\n".join(texts))
     priced = [False] * len(blocks)
-    if signs:
-        priced = [
-            length < 300 and index not in without and holds_price(text, signs)
-            for index, (text, length) in enumerate(zip(texts, lengths, strict=True))
-        ]
+    short, signs = may_hold_price(tree)
+    for index in short if signs else ():
+        priced[index] = index not in without and holds_price(texts[index], signs)
     best = best_box(tree, [i for i, is_long in enumerate(longs) if is_long])
     before = list(accumulate(longs, initial=0))
     counts = Counter(texts)

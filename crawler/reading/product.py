@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 
 from crawler.reading.boxes import Mark, Tree
+from crawler.reading.prices import may_hold_price
 from crawler.reading.regions import Regions
 from crawler.reading.structured import Json, objects, types
-from crawler.reading.words import SKU, holds_price, signs_in
+from crawler.reading.words import SKU, holds_price
 
 REACH = 60
 """Blocks behind the h1 in which an amount belongs to the page's product."""
@@ -45,7 +46,7 @@ def buy_box(tree: Tree, regions: Regions) -> Iterator[int]:
     text = "\n".join([block.text for block in tree.blocks])
     if declared or any(sign in text for sign in _MONEY):  # most pages sell nothing
         yield from _labelled(tree)
-    yield from _near_heading(tree, regions, signs_in(text))
+    yield from _near_heading(tree, regions, may_hold_price(tree)[1])
 
 
 def _is_product(tree: Tree) -> bool:

@@ -14,7 +14,8 @@ _PREFIX = re.compile(
 
 _QUESTION_WORD = re.compile(rf"{alternatives('question_words')}\b", re.IGNORECASE)
 _CALL = re.compile(rf"{alternatives('calls')}\b", re.IGNORECASE)
-_PROMISE = re.compile(alternatives("promises"), re.IGNORECASE)
+_PROMISE = re.compile(alternatives("promises"))
+"""Of text in lower case: a pattern that ignores case takes four times the time."""
 
 _ENDS = frozenset(_MARKS + ";")
 LONGEST = 300
@@ -53,4 +54,4 @@ def is_call(text: str) -> bool:
 
 def promises_questions(text: str) -> bool:
     """Whether a heading or name says that questions and answers follow."""
-    return len(text) <= 120 and _PROMISE.search(text) is not None
+    return len(text) <= 120 and _PROMISE.search(text.lower()) is not None

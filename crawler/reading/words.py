@@ -29,7 +29,12 @@ PRICE = re.compile(rf"{_CURRENCY}\.?\s?\d|\d(?:[.,]\d{{1,2}}|,-|\.-)?\s?{_CURREN
 
 def signs_in(text: str) -> tuple[str, ...]:
     """The currencies that a page's text names at all: most pages name none, so none of their blocks is searched."""
-    return tuple(sign for sign in SIGNS if sign in text)
+    return tuple([sign for sign in SIGNS if sign in text])
+
+
+def has_digit(text: str) -> bool:
+    """Whether an ASCII digit stands in the text."""
+    return _DIGIT.search(text) is not None
 
 
 def holds_price(text: str, signs: tuple[str, ...] = SIGNS) -> bool:
