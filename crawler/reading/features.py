@@ -136,13 +136,13 @@ def _page(tree: Tree, regions: Regions, without: Container[int]) -> _Page:
 def _page_numbers(page: _Page) -> tuple[float, ...]:
     tree, regions, best = page.tree, page.regions, page.best
     total, count = regions.total, len(tree.blocks)
-    tags = Counter([box.tag for box in tree.boxes])
+    tags = [box.tag for box in tree.boxes]
     mains = [regions.of(box.start, box.end) for box in tree.boxes if box.own & _MAIN]
     inside = regions.of(*best)
     repeated = sum(times > 1 for times in page.counts.values())
     return (
-        total, count, regions.linked[-1] / total, max(mains, default=0) / total, min(tags["article"], 20),
-        page.long_before[-1], min(tags["form"], 5), min(sum(page.priced), 30), repeated / max(1, count),
+        total, count, regions.linked[-1] / total, max(mains, default=0) / total, min(tags.count("article"), 20),
+        page.long_before[-1], min(tags.count("form"), 5), min(sum(page.priced), 30), repeated / max(1, count),
         inside / total, regions.links(*best) / max(1, inside), *declared(tree),
     )  # fmt: skip
 

@@ -18,7 +18,8 @@ def alternatives(name: str) -> str:
 
 
 _TAIL_HEADING = re.compile(alternatives("tail_headings") + "[\\s:.…!>»→]*", re.IGNORECASE)
-SKU = re.compile(rf"\b{alternatives('number_labels')}(?![a-z])[\s.:\uff1a#№\u200e\u200f]*", re.IGNORECASE)
+SKU = re.compile(rf"\b{alternatives('number_labels')}(?![a-z])[\s.:\uff1a#№\u200e\u200f]*")
+"""A label before an article number, in lower case."""
 _DIGIT = re.compile("[0-9]")
 SIGNS: tuple[str, ...] = tuple(WORDS["currency_signs"])
 """What every amount of `PRICE` has before or behind it."""
