@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from crawler.reading.boxes import Box, Mark, Tree
-from crawler.reading.questions import could_be_question, is_call, is_question, promises_questions
+from crawler.reading.questions import ENDS, could_be_question, is_call, is_question, promises_questions
 from crawler.reading.regions import Regions
 
 _REFUSED = int(Mark.CONSENT | Mark.LOGIN | Mark.BREADCRUMB | Mark.SHARE | Mark.COMMENT)
@@ -248,7 +248,7 @@ def _headings(tree: Tree) -> Iterator[Candidate]:
     for index, block in enumerate(tree.blocks):
         text = block.text
         titled = block.kind in _TITLED and len(text) < 200
-        if is_question(text) or (titled and could_be_question(text)):
+        if (not ENDS.isdisjoint(text[-4:]) and is_question(text)) or (titled and could_be_question(text)):
             groups[_signature(tree.boxes, block.box)].append(index)
     for signature, members in groups.items():
         for place, index in enumerate(members):

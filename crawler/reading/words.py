@@ -17,7 +17,7 @@ def alternatives(name: str) -> str:
     return "(?:" + "|".join(cast("list[str]", WORDS[name])) + ")"
 
 
-_TAIL_HEADING = re.compile(alternatives("tail_headings") + "[\\s:.…!>»→]*", re.IGNORECASE)
+_TAIL_HEADING = re.compile(alternatives("tail_headings") + "[\\s:.…!>»→]*")
 SKU = re.compile(rf"\b{alternatives('number_labels')}(?![a-z])[\s.:\uff1a#№\u200e\u200f]*")
 """A label before an article number, in lower case."""
 _DIGIT = re.compile("[0-9]")
@@ -48,4 +48,4 @@ def holds_price(text: str, signs: tuple[str, ...] = SIGNS) -> bool:
 
 def is_tail_heading(text: str) -> bool:
     """Whether a heading opens what follows a page's own content: related pages, sharing, comments."""
-    return len(text) <= 80 and _TAIL_HEADING.fullmatch(text.strip()) is not None
+    return len(text) <= 80 and _TAIL_HEADING.fullmatch(text.strip().lower()) is not None
