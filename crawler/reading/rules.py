@@ -31,10 +31,10 @@ def forbidden(tree: Tree, regions: Regions) -> dict[int, str]:
     out: dict[int, str] = {}
     done = 0  # parents come before what they hold: what is in a box without a place in the text needs no look
     for box in tree.boxes:
-        if box.end > done and box.end > box.start and (box.marks | box.own) & _LOOKED_AT:
-            if reason := _why_not(regions, box):
-                out.update(dict.fromkeys(range(box.start, box.end), reason))
-                done = box.end
+        looked_at = box.end > done and box.end > box.start and (box.marks | box.own) & _LOOKED_AT
+        if looked_at and (reason := _why_not(regions, box)):
+            out.update(dict.fromkeys(range(box.start, box.end), reason))
+            done = box.end
     return out
 
 

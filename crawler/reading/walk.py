@@ -142,7 +142,8 @@ class _Walker:
         box = Box(tag, name, parent, outer.depth + 1, marks, len(self.blocks), kind, kind_box, attributes)
         boxes.append(box)
         # A class alone tells nothing more, and most other attributes are data-* and the like.
-        if attributes and (len(attributes) > 1 or "class" not in attributes) and not _TELLING.isdisjoint(attributes):
+        more = len(attributes) > 1 or "class" not in attributes
+        if more and not _TELLING.isdisjoint(attributes):
             self.told(box, attributes)
         return box
 

@@ -49,11 +49,11 @@ def _test(feature: int) -> tuple[str, int]:
 def _expression(node: Node) -> str:
     if not isinstance(node, list):
         return repr(float(node))
-    feature, threshold, below, above = node
-    name, place = _test(int(cast("float", feature)))
+    feature = int(cast("float", node[0]))
+    name, place = _test(feature)
     if name in "mn":
-        return f"({_expression(above)} if {name} & {place} else {_expression(below)})"
-    return _comparison(f"{name}{place}", features.NAMES[int(cast("float", feature))], *node[1:])
+        return f"({_expression(node[3])} if {name} & {place} else {_expression(node[2])})"
+    return _comparison(f"{name}{place}", features.NAMES[feature], *node[1:])
 
 
 def _comparison(local: str, feature: str, threshold: Node, below: Node, above: Node) -> str:
