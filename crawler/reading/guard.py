@@ -42,7 +42,7 @@ _NAME = re.compile("/?[a-zA-Z]+")
 def is_trap(html: str, max_depth: int = MAX_DEPTH) -> bool:
     """Whether the page nests deeper, or has more attributes on one tag, than the parser can take.
 
-    A page that looks so is looked at once more without its scripts: minified code is full of `<`, and data hold pages.
+    A page that looks so is looked at once more without scripts: minified code is full of `<`, and data hold pages.
     """
     looks = _looks_so if len(html) > _LONG else _nests
     return looks(html, max_depth) and looks(markup(html), max_depth)

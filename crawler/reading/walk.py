@@ -19,7 +19,7 @@ MAX_NAMESAKES = 50
 """Controls of a page, and elements of one id: bounds for what looks each control's panel up."""
 _BREAK = "\0"  # never in a parsed document: the parser replaces NUL
 _TELLING = frozenset(
-    ("id", "role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
+    ("role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
      "data-target", "for")
 )  # fmt: skip
 _NO_SCHEME = frozenset("hH/#.?")
@@ -47,7 +47,8 @@ class _Walker:
     """The state of one walk."""
 
     __slots__ = (
-        "anchor", "anchor_text", "anchors", "blocks", "boxes", "buffer", "in_head", "index", "linked", "outer", "tree",
+        "anchor", "anchor_text", "anchors", "blocks", "boxes", "buffer",
+        "in_head", "index", "linked", "outer", "tree",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -137,6 +138,7 @@ class _Walker:
             name = attributes.get("class") or ""
             if identity := attributes.get("id"):
                 name = f"{name} {identity}" if name else identity
+                self.named(tag, identity)
             if name and tag not in ROOTS:
                 marks |= marks_of(name)
         box = Box(tag, name, parent, outer.depth + 1, marks, len(self.blocks), kind, kind_box, attributes)
@@ -152,7 +154,7 @@ class _Walker:
         if box.tag in ROOTS:
             return
         box.marks |= _attribute_marks(attributes)
-        self.note(attributes)
+        self.controls(attributes)
         if attributes.get("role") == "heading" and box.tag not in HEADINGS:
             box.kind, box.kind_box = _heading(attributes), self.index
 
@@ -167,13 +169,16 @@ class _Walker:
         if "ld+json" in (node.attrs.get("type") or "").lower():  # no dict of the others: 25 scripts a page
             self.tree.scripts.append(node.text(deep=True))
 
-    def note(self, attributes: dict[str, str | None]) -> None:
-        """Remember ids, and which block opens which panel."""
-        tree = self.tree
-        if identity := attributes.get("id"):
-            named = tree.ids.setdefault(identity, [])
+    def named(self, tag: str, identity: str) -> None:
+        """Remember the box of an id, or around it."""
+        if tag not in ROOTS:
+            named = self.tree.ids.setdefault(identity, [])
             if len(named) < MAX_NAMESAKES:
                 named.append(self.index)
+
+    def controls(self, attributes: dict[str, str | None]) -> None:
+        """Remember which block opens which panel."""
+        tree = self.tree
         if "itemtype" in attributes:
             tree.microdata = True
         for name in _PANEL if len(tree.triggers) < MAX_TRIGGERS else ():
@@ -185,8 +190,10 @@ class _Walker:
         href = attributes.get("href")
         if self.buffer and self.anchors:
             self.buffer.append(" ")  # a row of links: "Home" and "News" are two words
+        if identity := attributes.get("id"):
+            self.named("a", identity)
         if not _TELLING.isdisjoint(attributes):
-            self.note(attributes)
+            self.controls(attributes)
         if href is None:
             return
         if href[:1] == "#" and len(href) > 1 and len(self.tree.triggers) < MAX_TRIGGERS:
@@ -247,8 +254,9 @@ class _Walker:
 
     def inline(self, node: LexborNode) -> None:
         attributes = node.attributes
-        if attributes:
-            self.note(attributes)
+        if identity := attributes.get("id"):
+            self.named("label", identity)
+        self.controls(attributes)
 
     def flush(self) -> None:
         """End the current run of text; it becomes a block when it holds more than white space."""
