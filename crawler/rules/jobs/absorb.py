@@ -81,6 +81,7 @@ def _applied(head: Head, intent: Intent, answer: Answer, result: Result, url: Ur
         record = (*record, _paused(head, intent, answer.response.ended_at))
     if result.account is not None:
         head = head.model_copy(update={"accounts": {**head.accounts, job.account: result.account}})
+    head = head.model_copy(update={"validators": max(head.validators, result.slots)})
     change = Change(with_job(head, job), result.parts, (*record, *result.facts), (url, *result.contents))
     if result.end is not None:
         return joined(change, close(change.head, job, answer.response.ended_at, *result.end))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crawler.rules import validators
 from crawler.rules.jobs import listing, pages, proof, robots, sitemaps
 from crawler.rules.jobs.asking import phase_of, request_for
 from crawler.rules.jobs.closing import close_all
@@ -66,7 +67,8 @@ def plan(site: Site, now: float, policy: Policy) -> Plan:
     if ask.kind == Kind.DNS_PROOF:
         return Send(job.id, job.host, ask, proof.lookup(site, job, policy))  # E08: asks the resolvers, not the site
     note = head.accounts.get(job.account, Account()).note
-    return Send(job.id, job.host, ask, request_for(ask, note, policy.profile, phase_of(job)))
+    known = validators.held(site, job, ask, policy.profile)
+    return Send(job.id, job.host, ask, request_for(ask, note, policy.profile, phase_of(job), known))
 
 
 def _next(site: Site, job: Job, now: float, policy: Policy) -> Ask | Change:
