@@ -38,9 +38,13 @@ def links(answer: Answer, page: Validator) -> Iterator[Link]:
 
 
 def marks(answer: Answer, read: PageRead) -> tuple[str | None, str | None, tuple[str, ...] | None]:
-    """ETag, Last-Modified and links as they are handed on; without links the page is asked for in full each time."""
+    """ETag, Last-Modified and links as they are handed on; without links the page is asked for in full each time.
+
+    So is one that took a second attempt: what the first told before it was cut short is the copy that the database
+    holds, and these marks may be of a later version.
+    """
     response = answer.response
-    if not answer.profile.discovery.conditional_get or answer.ask.pairs_only:
+    if not answer.profile.discovery.conditional_get or answer.ask.pairs_only or answer.ask.attempt > 1:
         return response.header("ETag"), response.header("Last-Modified"), None
     found = () if _ignored(answer, nofollow=read.nofollow) else _targets(answer, read)
     return validators.etag_of(response), validators.modified_of(response), validators.links_to_keep(found)
