@@ -34,7 +34,7 @@ def known(connection: Connection) -> dict[str, list[Validator]]:
 
 def _conditional() -> Select[Any]:
     """The newest text of each URL for each account, unless the URL's last reading was no success."""
-    page = _newest().subquery()
+    page = _held().subquery()
     asked, crawl = aliased(Fetch), aliased(Crawl)
     failed = select(asked.id).join(crawl, crawl.crawl == asked.job)
     failed = failed.where(
@@ -42,21 +42,23 @@ def _conditional() -> Select[Any]:
         asked.url_id == page.c.url_id, asked.kind == "page", asked.sent, asked.final,
         asked.ended_at > page.c.at, asked.outcome.not_in(GOOD),
     )  # fmt: skip
-    query = select(page).where(page.c.links.is_not(None), ~failed.exists())
+    query = select(page).where(page.c.place == 1, page.c.links.is_not(None), ~failed.exists())
     return query.where(page.c.etag.is_not(None) | page.c.last_modified.is_not(None)).order_by(page.c.at, page.c.url)
 
 
-def _newest() -> Select[Any]:
+def _held() -> Select[Any]:
+    """Every text that is held, and its `place` among those of its URL: 1 is the newest."""
     seen = select(Sighting.page_id, func.max(Sighting.at).label("at")).group_by(Sighting.page_id).subquery()
+    newest_first = (Page.fetched_at.desc(), Page.page_id)
+    place = func.row_number().over(partition_by=(Crawl.account, Page.url_id), order_by=newest_first)
     pairs = select(func.count()).where(Pair.page_id == Page.page_id).scalar_subquery()
     validators = (Page.etag, Page.last_modified, Page.fingerprint, Page.links)
     query = select(
         Crawl.account, Page.site, Page.url, Page.url_id, Page.crawl, *validators, pairs.label("pairs"),
-        func.coalesce(seen.c.at, Page.fetched_at).label("at"),
+        func.coalesce(seen.c.at, Page.fetched_at).label("at"), place.label("place"),
     )  # fmt: skip
     query = query.join(Crawl, Crawl.crawl == Page.crawl).outerjoin(seen, seen.c.page_id == Page.page_id)
-    query = query.where(Crawl.account.is_not(None), Page.pairs_only.is_(False))
-    return query.distinct(Crawl.account, Page.url_id).order_by(Crawl.account, Page.url_id, Page.fetched_at.desc())
+    return query.where(Crawl.account.is_not(None), Page.pairs_only.is_(False))
 
 
 def portions(validators: list[Validator]) -> list[tuple[Validator, ...]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from sqlalchemy import Engine
 
 import bots
 from agents.projection import project
+from commands import lookups
 from crawler.rules.actor import decide
 from crawler.rules.site import Policy
 from crawler.rules.tokens import token
@@ -245,7 +248,7 @@ def test_A03_W09_newer_validators_stand() -> None:
 
 
 def test_A03_W09_many_validators_come_in_messages_that_a_mailbox_reads() -> None:
-    links = tuple(f"/{number:07}" for number in range(1_900))
+    links = tuple(f"/{number:07}" for number in range(300))
     many = [
         Validator(account="acme", url=f"https://shop.example/{n}", etag='"x"', crawl="c", at=float(n), links=links)
         for n in range(2_010)
@@ -258,6 +261,31 @@ def test_A03_W09_many_validators_come_in_messages_that_a_mailbox_reads() -> None
             play.commit(decide(play.site, again, play.now, play.policy))
     assert {url for _, url in play.site.validators} == {f"https://shop.example/{n}" for n in range(10, 2_010)}
     assert play.site.head.validators == 2_000
+
+
+def test_W09_a_crawl_s_pages_are_those_it_read_and_those_it_found_unchanged(engine: Engine) -> None:
+    play, pages = marked_shop()
+    first = revisits.run(play)
+    pages["/a"] = marked(page("another a"), ETag='"new"')
+    second = revisits.run(play)
+    facts = [*play.facts, *play.contents]
+    for seed in range(4):  # facts and contents come in any order, and twice
+        random.Random(seed).shuffle(facts)
+        with engine.begin() as connection:
+            project(connection, facts[:50])
+        with engine.begin() as connection:
+            project(connection, facts)
+        with engine.connect() as connection:
+            held = connection.execute(lookups.pages_of(UUID(second))).mappings().all()
+            newest = connection.execute(lookups.newest_crawl_with_pages("shop.example")).scalar_one()
+            ago = connection.execute(lookups.pages_of(UUID(first))).mappings().all()
+            progress = connection.execute(lookups.progress(UUID(second))).mappings().one()
+        crawls = {row["url"].rpartition("example")[2]: str(row["crawl"]) for row in held}
+        assert crawls == {"/": first, "/a": second, "/b": second, "/c": first}
+        assert str(newest) == second
+        assert {str(row["crawl"]) for row in ago} == {first}
+        assert len(ago) == progress["pages"] == 4
+        assert all(row["seen_at"] > row["fetched_at"] for row in held if str(row["crawl"]) == first)
 
 
 # --- what came since the loss
