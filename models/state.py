@@ -130,6 +130,8 @@ class Job(Model):
     sitemaps_seen: tuple[str, ...] = ()
     sitemap_found: bool = False
     """A sitemap named pages; what follows for links is the profile's to say (W07)."""
+    llms_txt: bool = False
+    """The one request for /llms.txt was made, or may not be (W08)."""
     chunks: int = 0
     found: int = 0
     done: str = ""

@@ -1,13 +1,18 @@
-"""The mutants of conditional GET: what makes a 304 worth having, taken away piece by piece."""
+"""The mutants of conditional GET and of `/llms.txt`: what makes a 304 worth having, taken away piece by piece."""
 
 from __future__ import annotations
 
 from tools.mutant_list import RULES, WEMBI, Mutant
 
 VALIDATORS, PAGES, REVISITS = RULES + "validators.py", RULES + "jobs/pages.py", RULES + "jobs/revisits.py"
+LLMS = RULES + "jobs/llms_txt.py"
 RESTORING, STAFF, FROM_DATABASE = RULES + "restoring.py", RULES + "staff.py", "stack/revisits.py"
 
 CONDITIONAL = (
+    Mutant("W08", "a list of pages, too", LLMS, ' == "crawl" and not job.hand_listed', ' == "crawl"'),
+    Mutant("W08", "whatever robots.txt says", LLMS, "verdict is None or not verdict.allows(url)", "verdict is None"),
+    Mutant("W08", "again after a crash", LLMS, ">= profile.budget.llms_txt_requests:", "> 5:"),
+    Mutant("W08", "by every bot", "bots/certant.yaml", "llms_txt_requests: 0 ", "llms_txt_requests: 1 "),
     Mutant("W09", "never conditional", WEMBI, "conditional_get: true ", "conditional_get: false "),
     Mutant("W09", "anything is a tag", VALIDATORS, "and _ETAG.fullmatch(values[0]) else", "else"),
     Mutant("W09", "a date of the same second", VALIDATORS, "modified + 1 <= sent", "modified <= sent"),

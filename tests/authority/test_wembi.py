@@ -12,7 +12,7 @@ from stack.postgres import Postgres
 from stack.restore import restore
 from stack.tansu import Tansu
 from tests.authority.test_house import all_down, decided, staff, up_without_memory
-from tests.authority.wembi_shops import BUSY, KEPT, LINKS, tag
+from tests.authority.wembi_shops import BESIDE, BUSY, KEPT, LINKS, tag
 from tests.house.house import House
 from tests.support.origin import Asked
 
@@ -80,4 +80,4 @@ async def started(house: House, host: str) -> str:
 def pages(house: House, site: str) -> list[Asked]:
     """The requests for pages of a site, in the order of their arrival."""
     found = [asked for asked in house.asked() if asked.site == site]
-    return [asked for asked in found if asked.target not in ("/robots.txt", "/sitemap.xml")]
+    return [asked for asked in found if asked.target not in BESIDE]

@@ -6,6 +6,7 @@ from tests.support.origin import Answer, Asked
 
 KEPT, BUSY = "kept.example", "busy.example"
 LINKS = {"/": ("/hours", "/faq"), "/hours": (), "/faq": ("/hours",)}
+BESIDE = ("/robots.txt", "/sitemap.xml", "/llms.txt")
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 
@@ -15,8 +16,8 @@ def tag(target: str) -> str:
 
 
 def serve(asked: Asked) -> Answer:
-    """No robots.txt and no sitemap; a page that is known already costs a 304 (RFC 9110 13.1.2)."""
-    if asked.target in ("/robots.txt", "/sitemap.xml"):
+    """Nothing beside the pages; a page that is known already costs a 304 (RFC 9110 13.1.2)."""
+    if asked.target in BESIDE:
         return 404, HTML, b"<p>There is no such page here.</p>"
     if asked.site == BUSY:
         return 503, {**HTML, "Retry-After": "3600"}, b"<p>Come again in an hour.</p>"

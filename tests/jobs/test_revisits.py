@@ -151,6 +151,7 @@ def test_W07_W09_an_unchanged_page_leads_to_what_it_led_to() -> None:
     again = run(play)
     assert outcomes(play, again) == {
         "/": "not_modified", "/a": "ok", "/b": "ok", "/deep": "ok", "/sitemap.xml": "http_4xx",
+        "/llms.txt": "http_4xx",
     }  # fmt: skip
 
 

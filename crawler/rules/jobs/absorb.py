@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from crawler.rules.jobs import check, listing, pages, proof, robots, sitemaps
+from crawler.rules.jobs import check, listing, llms_txt, pages, proof, robots, sitemaps
 from crawler.rules.jobs.answer import Answer, Read, Result, moved
 from crawler.rules.jobs.asking import phase_of
 from crawler.rules.jobs.closing import close, counted
@@ -27,6 +27,7 @@ _PHASES: dict[str, Callable[[Answer], Result]] = {
     Kind.DNS_PROOF: proof.absorb,
     Kind.ROBOTS: robots.absorb,
     Kind.SITEMAP: sitemaps.absorb,
+    Kind.LLMS_TXT: llms_txt.absorb,
     Kind.PAGE: pages.absorb,
 }
 
