@@ -279,10 +279,12 @@ def test_A01_W09_no_other_bot_asks_conditionally(bot: str) -> None:
 
 def test_W09_it_can_be_switched_off() -> None:
     off: Profile = WEMBI.profile.tightened({"discovery": {"conditional_get": False}})
-    play = shop({"/": marked(page("home"))}, Policy(off, b"k" * 32))
+    play = shop({"/": marked(page("home"))})
     run(play)
+    play.policy = Policy(off, b"k" * 32)
     run(play)
     assert sent(play, "/") == {}
+    assert not [key for key in play.records if "|v|" in key]  # they were of the text before
 
 
 # --- which validators are any good
