@@ -9,7 +9,6 @@ LLMS = RULES + "jobs/llms_txt.py"
 RESTORING, STAFF, FROM_DATABASE = RULES + "restoring.py", RULES + "staff.py", "stack/revisits.py"
 
 CONDITIONAL = (
-    Mutant("W08", "a list of pages, too", LLMS, ' == "crawl" and not job.hand_listed', ' == "crawl"'),
     Mutant("W08", "whatever robots.txt says", LLMS, "verdict is None or not verdict.allows(url)", "verdict is None"),
     Mutant("W08", "again after a crash", LLMS, ">= profile.budget.llms_txt_requests:", "> 5:"),
     Mutant("W08", "by every bot", "bots/certant.yaml", "llms_txt_requests: 0 ", "llms_txt_requests: 1 "),

@@ -17,9 +17,11 @@ from models.web import Kind, Outcome
 
 
 def is_due(job: Job, profile: Profile) -> bool:
-    """Whether the request is still to be made: in a crawl, of a whole site, by a bot that announces it."""
-    whole = job.kind == "crawl" and not job.hand_listed
-    return whole and not job.llms_txt and profile.budget.llms_txt_requests > 0
+    """Whether the request is still to be made, by a bot that announces it; in a crawl, which a listing is not.
+
+    A list of pages never comes here: the phase of the sitemaps, which this begins, is that of a whole site.
+    """
+    return job.kind == "crawl" and not job.llms_txt and profile.budget.llms_txt_requests > 0
 
 
 def next_ask(site: Site, job: Job, now: float, profile: Profile) -> Ask | Change:
