@@ -85,15 +85,15 @@ def pages(config: Path | None, address: str, job: UUID | None, *, text: bool, as
         newest = at.row(lookups.newest_crawl_with_pages(place.site)) if job is None else {"crawl": job}
         rows = [] if newest is None else at.rows(lookups.pages_of(newest["crawl"]))
         rows = [row for row in rows if row["site"] == place.site]
-        if not rows:
+        if newest is None or not rows:
             raise Sentence(f"No page of {place.site} is held. `licet crawl {place.host}` reads the site.")
-        pairs = at.rows(lookups.pairs_of(rows[0]["crawl"])) if text else []
+        pairs = at.rows(lookups.pairs_of(newest["crawl"])) if text else []
     if as_json:
         kept = [{name: value for name, value in row.items() if text or name != "text"} for row in rows]
-        print_json({"site": place.site, "crawl": rows[0]["crawl"], "pages": kept, "question_answers": pairs})
+        print_json({"site": place.site, "crawl": newest["crawl"], "pages": kept, "question_answers": pairs})
         return
     columns = ("url", "title", "language", "characters", "pairs", "noindex")
-    print_rows(f"{place.site}, crawl {rows[0]['crawl']}", rows, columns)
+    print_rows(f"{place.site}, crawl {newest['crawl']}", rows, columns)
     for row in rows if text else ():
         click.echo(f"\n===== {row['url']}\n{row['text']}")
     for pair in pairs:
@@ -112,7 +112,7 @@ def text(config: Path | None, address: str, job: UUID | None, *, as_json: bool) 
     with desk(config) as at:
         newest = at.row(lookups.newest_crawl_with_pages(place.site)) if job is None else {"crawl": job}
         rows = [] if newest is None else at.rows(lookups.pages_of(newest["crawl"]))
-    if not rows:
+    if newest is None or not rows:
         raise Sentence(f"No page of {place.site} is held. `licet crawl {place.host}` reads the site.")
     site = SiteText()
     for row in rows:
@@ -121,7 +121,7 @@ def text(config: Path | None, address: str, job: UUID | None, *, as_json: bool) 
     template = site.repeated()
     if as_json:
         kept = [{"url": row["url"], "text": site.page(row["url"], template)} for row in rows]
-        print_json({"site": place.site, "crawl": rows[0]["crawl"], "pages": kept, "facts": site.facts(template)})
+        print_json({"site": place.site, "crawl": newest["crawl"], "pages": kept, "facts": site.facts(template)})
         return
     for row in rows:
         click.echo(f"===== {row['url']}\n{site.page(row['url'], template)}\n")

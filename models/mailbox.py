@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from models import intake
-from models.state import Account, Suspension
+from models.state import Account, Suspension, Validator
 from models.wire import Model, Said, Unreadable, read_json
 
 Type = Literal[
@@ -60,6 +60,7 @@ class RestoreSite(Said):
     strikes: int = 0
     open: tuple[OpenCrawl, ...] = ()
     """What was running when the memory was lost; it ends here, once (A04)."""
+    validators: tuple[Validator, ...] = ()
 
 
 SCHEMAS: dict[str, type[Said]] = {

@@ -25,10 +25,11 @@ from models import topics
 from models.database import make_engine
 from models.ids import marker_of, partition_of
 from models.mailbox import RESTORE, Message, OpenCrawl, Origin, RestoreSite
-from models.state import Account, Confirmation, Proof, Suspension
+from models.state import Account, Confirmation, Proof, Suspension, Validator
 from models.tables import Confirmation as ConfirmationRow
-from models.tables import Crawl, Fetch, Page, Pair, Pause, Settings, Verification
+from models.tables import Crawl, Fetch, Page, Pair, Pause, Settings, Sighting, Verification
 from models.tables import Suspension as SuspensionRow
+from stack import revisits
 from stack.errors import StackError
 
 MAILBOX = "site-mailbox"
@@ -48,6 +49,7 @@ class Known:
     pause_until: float = 0.0
     strikes: int = 0
     open: dict[str, OpenCrawl] = field(default_factory=dict)
+    validators: list[Validator] = field(default_factory=list)
 
 
 def known(engine: Engine, now: float) -> dict[str, Known]:
@@ -58,6 +60,8 @@ def known(engine: Engine, now: float) -> dict[str, Known]:
             read(connection, sites)
         _starts(connection, sites, now)
         _pauses(connection, sites, now)
+        for site, validators in revisits.known(connection).items():
+            sites[site].validators = validators
     return dict(sites)
 
 
@@ -109,12 +113,14 @@ def _open_crawls(connection: Connection, sites: defaultdict[str, Known]) -> None
     query = select(Crawl.site, Crawl.crawl).where(Crawl.accepted.is_(True), Crawl.terminal_kind.is_(None))
     for site, crawl in connection.execute(query.order_by(Crawl.requested_at)).all():
         pages = select(func.count()).where(Page.crawl == crawl, Page.pairs_only.is_(False))
+        unchanged = select(func.count()).where(Sighting.crawl == crawl)
         pairs = (
             select(func.count()).select_from(Pair).join(Page, Page.page_id == Pair.page_id).where(Page.crawl == crawl)
         )
         asked = select(Fetch.kind, func.count()).where(Fetch.job == crawl, Fetch.sent).group_by(Fetch.kind)
         sites[site].open[str(crawl)] = OpenCrawl(
-            crawl=str(crawl), pages=connection.execute(pages).scalar_one(),
+            crawl=str(crawl),
+            pages=connection.execute(pages).scalar_one() + connection.execute(unchanged).scalar_one(),
             pairs=connection.execute(pairs).scalar_one(),
             requests={kind: count for kind, count in connection.execute(asked).all()},  # noqa: C416 - rows, not pairs
         )  # fmt: skip
@@ -155,6 +161,7 @@ def messages(sites: dict[str, Known], partitions: int, now: float) -> list[Messa
         )  # fmt: skip
         found.append(_message(site, whole, now))
         found += [_message(site, RestoreSite(accounts={name: a}), now) for name, a in memory.accounts.items()]
+        found += [_message(site, RestoreSite(validators=some), now) for some in revisits.portions(memory.validators)]
     markers = [marker_of(partition, partitions) for partition in range(partitions)]
     return found + [_message(marker, RestoreSite(marker=True), now) for marker in markers]
 

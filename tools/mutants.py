@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT))
 # ruff: noqa: E402 - the tree is put on the path first, so that this runs from anywhere
 from tools.mutant_list import MUTANTS, Mutant
 from tools.mutant_list_authority import AUTHORITY
+from tools.mutant_list_validators import CONDITIONAL
 
 _COPIED = (
     "models", "bots", "crawler", "agents", "commands", "stack", "migrations", "demo", "tests/rules", "tests/models",
@@ -41,7 +42,7 @@ def main(only: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         _copy(tree)
-        for mutant in (*MUTANTS, *AUTHORITY):
+        for mutant in (*MUTANTS, *AUTHORITY, *CONDITIONAL):
             if mutant.id.startswith(only):
                 killer = _killer(tree, mutant)
                 survived += killer is None

@@ -7,13 +7,16 @@ ends of what was running (A04); all others the database has.
 
 from __future__ import annotations
 
-from crawler.rules import gate
+from collections.abc import Iterable
+
+from crawler.rules import gate, validators
 from crawler.rules.jobs.closing import close_all
+from crawler.rules.parts import applied
 from crawler.rules.site import Change, Policy, Site, joined
 from models import ids
 from models.events import CrawlEnded
 from models.mailbox import Message, OpenCrawl, RestoreSite
-from models.state import Account, Head, Proof
+from models.state import Account, Head, Proof, Validator
 
 
 def restore(site: Site, message: Message, now: float, policy: Policy) -> Change:
@@ -26,7 +29,20 @@ def restore(site: Site, message: Message, now: float, policy: Policy) -> Change:
     closed = close_all(site, now, reason) if reason is not None else Change(site.head)
     lost = [crawl for crawl in said.open if site.job(crawl.crawl) is None]
     ends = tuple(_ended(site.head.site, crawl, now) for crawl in lost)
-    return joined(closed, Change(_merged(closed.head, said), facts=ends))
+    head, parts = _validators(site, _merged(closed.head, said), said.validators)
+    return joined(closed, Change(head, parts=parts, facts=ends))
+
+
+def _validators(site: Site, head: Head, known: Iterable[Validator]) -> tuple[Head, tuple[validators.Part, ...]]:
+    """W09: those that the memory does not have, of content that was not erased since (E25)."""
+    parts: list[validators.Part] = []
+    for one in known:
+        if (one.account, one.url) not in site.validators and one.at > head.erased_at:
+            part, slots = validators.placed(site, one)
+            head = head.model_copy(update={"validators": max(head.validators, slots)})
+            site = applied(site, Change(head, parts=(part,)))
+            parts.append(part)
+    return head, tuple(parts)
 
 
 def _ended(site: str, lost: OpenCrawl, now: float) -> CrawlEnded:
