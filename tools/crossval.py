@@ -55,13 +55,13 @@ def figures(page: Labelled, kept: list[int]) -> Figures:
 
 def held_out(pages: list[Labelled], folds: int, trees: int, leaves: int, seed: int) -> list[np.ndarray]:
     """Of each page the log-odds by trees that saw no page of its registered domain."""
-    out = [np.zeros(0)] * len(pages)
+    out: list[np.ndarray] = [np.zeros(0)] * len(pages)
     fold_of = [crc32(page.domain.encode()) % folds for page in pages]
     for fold in range(folds):
         model = fit([page for page, own in zip(pages, fold_of, strict=True) if own != fold], trees, leaves, seed)
         for index, page in enumerate(pages):
             if fold_of[index] == fold and len(page.rows):
-                out[index] = model.predict(page.rows, raw_score=True)
+                out[index] = np.asarray(model.predict(page.rows, raw_score=True), float)
     return out
 
 
@@ -88,12 +88,12 @@ def main() -> None:
     arguments.add_argument("--worst", default="")
     given = arguments.parse_args()
     pages = load(given.data)
-    runs = [
-        held_out(pages, given.folds, given.trees, given.leaves, seed) for seed in range(SEED, SEED + given.seeds)
-    ]
+    runs = [held_out(pages, given.folds, given.trees, given.leaves, seed) for seed in range(SEED, SEED + given.seeds)]
     for lean in given.lean:
         found = [
-            (page, figures(page, chosen(page, raw, lean))) for run in runs for page, raw in zip(pages, run, strict=True)
+            (page, figures(page, chosen(page, raw, lean)))
+            for run in runs
+            for page, raw in zip(pages, run, strict=True)
         ]
         print(f"lean {lean}: {table(found)}", flush=True)
     worst = sorted((one, page.identity) for page, one in found if page.kind == given.worst)

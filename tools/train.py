@@ -4,7 +4,8 @@ usage: python tools/train.py DATA [--trees N] [--leaves N]
 
 DATA is a folder with gold/<id>.json ({id, domain, text}) and html/<id>.html.gz, read in place; nothing of it
 enters the table but split points. A block's label is the share of its words that the gold text holds in the
-same order. What the settings promise on pages of other sites says `tools/crossval.py`. Needs `lightgbm` and `scikit-learn` (extra `train`).
+same order. What the settings promise on pages of other sites says `tools/crossval.py`, which can be run once the
+table is of the present features. Needs `lightgbm` and `scikit-learn` (extra `train`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ from itertools import accumulate
 from crawler.reading.boxes import Block, Mark, Tree
 from crawler.reading.declared import declared
 from crawler.reading.groups import Groups, best_box
+from crawler.reading.kind import FLAGS as KIND_FLAGS
 from crawler.reading.kind import NAMES as KIND_NAMES
+from crawler.reading.kind import WHOLE as KIND_WHOLE
 from crawler.reading.kind import kind_numbers
 from crawler.reading.places import Places
 from crawler.reading.prices import may_hold_price
@@ -62,22 +64,24 @@ MARK_NAMES = (
     "address", "content", "filter", "login", "button",
 )  # fmt: skip
 NEAR_NAMES = (
-    "near nav", "near comment", "near content", "near meta", "near header", "near aside", "near share", "near related",
-    "near article", "near list", "near product", "near faq", "near promo", "near filter", "near login", "near forum",
-)
+    "near nav", "near comment", "near content", "near meta", "near header", "near aside", "near share",
+    "near related", "near article", "near list", "near product", "near faq", "near promo", "near filter",
+    "near login", "near forum",
+)  # fmt: skip
 PAGE_NAMES = (
     "page: length", "page: blocks", "page: links", "page: main", "page: articles", "page: long blocks", "page: forms",
     "page: prices", "page: repeated", "page: main text", "page: links in main text", "page: product", "page: forum",
     "page: article", *KIND_NAMES,
 )  # fmt: skip
 NAMES = BLOCK_NAMES + BOX_NAMES + MARK_NAMES + NEAR_NAMES + PAGE_NAMES
-FLAGS = frozenset(("ends like a sentence", "under a tail heading", "price", "in main text"))
+FLAGS = frozenset(("ends like a sentence", "under a tail heading", "price", "in main text", *KIND_FLAGS))
 """Always a bool."""
 WHOLE = frozenset(
     ("length", "words", "kind", "commas", "repeats on the page", "after h1", "after heading", "heading level",
      "length before", "length after", "length around", "long before", "long after", "before or after the main text",
      "length of outer box", "blocks in outer box", "length of section", "alike", "depth", "length of card", "cards",
-     "page: length", "page: blocks", "page: articles", "page: long blocks", "page: forms", "page: prices")
+     "page: length", "page: blocks", "page: articles", "page: long blocks", "page: forms", "page: prices",
+     *KIND_WHOLE)
 )  # fmt: skip
 """Always an int: `weights` compares these with whole numbers. What is in neither set may be any number."""
 

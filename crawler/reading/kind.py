@@ -14,8 +14,9 @@ from crawler.reading.regions import Regions
 
 _SHARES = tuple(
     int(mark)
-    for mark in (Mark.COMMENT, Mark.FORUM, Mark.PRODUCT, Mark.ARTICLE, Mark.LIST, Mark.CONTENT, Mark.META, Mark.RELATED)
-)
+    for mark in (Mark.COMMENT, Mark.FORUM, Mark.PRODUCT, Mark.ARTICLE, Mark.LIST, Mark.CONTENT, Mark.META,
+                 Mark.RELATED)
+)  # fmt: skip
 _KINDS = ("pre", "li", "td", "p", "h3", "")
 _DATA = tuple(
     f'"{name}"'
@@ -34,18 +35,28 @@ _PATHS = tuple(
     )
 )
 _LONGEST = 500  # characters of a path looked at
-NAMES = (
+_SUMS = (
     "page: comment share", "page: forum share", "page: product share", "page: article share", "page: list share",
     "page: content share", "page: meta share", "page: related share",
     "page: pre", "page: items", "page: cells", "page: paragraphs", "page: h3", "page: plain",
-    "page: buttons", "page: anchors", "page: h2 count", "page: title words",
+)  # fmt: skip
+_COUNTS = ("page: buttons", "page: anchors", "page: h2 count", "page: title words")
+_TYPES = (
     "page: og article", "page: og website", "page: og none",
     "page: item list data", "page: collection data", "page: breadcrumb data", "page: organization data",
     "page: faq data", "page: business data", "page: webpage data", "page: offer data", "page: review data",
     "page: news data", "page: question data",
-    "page: path length", "page: path depth", "page: forum path", "page: product path", "page: collection path",
-    "page: docs path", "page: article path", "page: service path",
 )  # fmt: skip
+_STEPS = ("page: path length", "page: path depth")
+_WORDS = (
+    "page: forum path", "page: product path", "page: collection path", "page: docs path", "page: article path",
+    "page: service path",
+)  # fmt: skip
+NAMES = (*_SUMS, *_COUNTS, *_TYPES, *_STEPS, *_WORDS)
+FLAGS = (*_TYPES, *_WORDS)
+"""Always a bool."""
+WHOLE = (*_COUNTS, *_STEPS)
+"""Always an int."""
 
 
 def kind_numbers(tree: Tree, regions: Regions) -> tuple[float, ...]:
