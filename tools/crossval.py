@@ -82,7 +82,7 @@ def main() -> None:
     """Print the figures: F1 / recall."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("data", type=Path)
-    for name, default in (("trees", 60), ("leaves", 24), ("folds", 5), ("seeds", 2)):
+    for name, default in (("trees", 60), ("leaves", 24), ("folds", 5), ("seeds", 3)):
         arguments.add_argument(f"--{name}", type=int, default=default)
     arguments.add_argument("--lean", type=float, nargs="*", default=[LEAN])
     arguments.add_argument("--worst", default="")

@@ -142,7 +142,7 @@ def fit(pages: list[Labelled], trees: int, leaves: int, seed: int = SEED) -> lig
     asked = ~np.isnan(rows[:, 0])
     options = {
         "objective": "binary", "learning_rate": _RATE, "num_leaves": leaves, "min_data_in_leaf": 100,
-        "min_sum_hessian_in_leaf": 100, "feature_fraction": 0.5, "bagging_fraction": 0.7, "bagging_freq": 1,
+        "min_sum_hessian_in_leaf": 100, "feature_fraction": 0.35, "bagging_fraction": 0.7, "bagging_freq": 1,
         "lambda_l2": 5, "max_bin": 63, "verbose": -1, "num_threads": 2, "seed": seed, "deterministic": True,
         "force_col_wise": True,
     }  # fmt: skip
