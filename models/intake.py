@@ -13,15 +13,18 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from models.wire import Said, Unreadable, read_json
+from models.wire import MAX_EVENT_BYTES, Said, Unreadable, read_json
 
 When = Annotated[float, Field(ge=0, le=32_503_680_000)]
 """Seconds since the epoch, up to the year 3000."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 """An account, a person, a place where a paper is kept: 1-200 characters."""
-Address = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
-"""A website's address as a person types it: `shop.example`, `https://www.shop.example/home`."""
+Address = Annotated[str, StringConstraints(max_length=MAX_EVENT_BYTES)]
+"""A website's address as a person types it: `shop.example`, `https://www.shop.example/home`. What is wrong with it, even
+that it is empty or too long, is for `crawler.rules.urls` to say by name: a schema has no sentence for a customer."""
+Listed = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+"""A page of a hand-listed scope; an empty one would be the start page."""
 
 
 class Envelope(Said):
@@ -41,7 +44,7 @@ class AddressSaved(Said):
     account: Name
     address: Address
     note: str | None = Field(default=None, max_length=500)
-    scope: tuple[Address, ...] | None = Field(default=None, max_length=500)
+    scope: tuple[Listed, ...] | None = Field(default=None, max_length=500)
     schedule: bool = True
 
 
