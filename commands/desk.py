@@ -24,8 +24,10 @@ from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 
 from commands.options import EXIT_CONFIGURATION, Sentence, settings_for
 from crawler.rules import sentences
+from crawler.rules.proofs import refuse_platform
 from crawler.rules.urls import UrlRefused, host_from_address, site_key
 from models.database import make_engine
+from models.profile import Profile
 from models.settings import Settings
 from stack.errors import StackError
 
@@ -53,9 +55,21 @@ def place_of(address: str, *, staff: bool = False) -> Place:
     try:
         host = host_from_address(address, allow_public_suffix=staff)
     except UrlRefused as error:
-        said = f"{address!r} is no address of a website: {sentences.of(error.reason)}"
-        raise Sentence(said, EXIT_CONFIGURATION) from None
+        raise _no_address(address, error) from None
     return Place(host, site_key(host))
+
+
+def own_site(place: Place, profile: Profile) -> None:
+    """A sentence where many people share the place and the bot can prove nothing less than all of it (E05)."""
+    try:
+        refuse_platform(place.host, profile)
+    except UrlRefused as error:
+        raise _no_address(place.host, error) from None
+
+
+def _no_address(address: str, error: UrlRefused) -> Sentence:
+    said = f"{address[:200]!r} is no address of a website: {sentences.ADDRESS[error.reason]}"
+    return Sentence(said, EXIT_CONFIGURATION)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Exit codes: 0 the wanted outcome, 1 another one, 2 a mistake in the command or t
 
 from __future__ import annotations
 
+import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +16,11 @@ import click
 
 import bots
 from commands import lookups, proofs
-from commands.desk import ANSWER, Desk, Place, Row, desk, place_of
+from commands.desk import ANSWER, Desk, Place, Row, desk, own_site, place_of
 from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row
 from commands.watching import ended, watch
-from crawler.rules import gate
+from crawler.rules import gate, sentences
 from crawler.rules.tokens import Issued
 from models import ids
 
@@ -46,6 +47,8 @@ def save(config: Path | None, /, address: str, account: str, *, as_json: bool, *
     """Save a website's address and settings; a new address is asked once whether it answers."""
     place = place_of(address)
     with desk(config) as at:
+        profile = bots.from_environment(bots.load(at.settings.bot), os.environ)
+        own_site(place, profile)
         known = at.row(lookups.settings_of(place.site, account))
         event = at.say(
             "address-saved", "address-saved", account=account, address=address, note=options["note"],
@@ -54,13 +57,18 @@ def save(config: Path | None, /, address: str, account: str, *, as_json: bool, *
         fact = ids.event_id("settings", event)
         saved = at.wait(lambda: at.row(lookups.settings_by_fact(fact)), lambda: f"Saving {place.host} ...")
         checked = None
-        if known is None or known["start"] != saved["start"]:  # E07: the same address again asks nothing
+        if profile.address_check.enabled and (known is None or known["start"] != saved["start"]):  # E07
             job = UUID(ids.job_id("check", event))
             checked = at.wait(lambda: at.row(lookups.check(job)), lambda: f"Asking {place.host} ...", CHECK)
-    _show(f"{place.host}, saved for {account}", {**saved, "answers": checked and checked["answers"]}, as_json)
+        not_checked = sentences.NOT_CHECKED.get(checked["outcome"]) if checked else None
+        answers = None if checked is None or not_checked else checked["answers"]
+        if not_checked:
+            at.tell(not_checked)
+    said = {**saved, "answers": answers, "not_checked": checked["outcome"] if checked and not_checked else None}
+    _show(f"{place.host}, saved for {account}", said, as_json)
     if saved["refused"]:
         raise Sentence("Not taken over: " + "; ".join(f"{name}: {why}" for name, why in saved["refused"].items()))
-    if checked is not None and not checked["answers"]:
+    if checked is not None and answers is False:
         raise Sentence(f"The address is saved, but {place.host} does not answer ({checked['outcome']}).")
 
 

@@ -12,7 +12,10 @@ from commands.desk import Desk, Place, Row, desk, place_of
 from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row, print_rows
 from crawler.reading.site import SiteText
+from crawler.rules.gate import still_to_be_proved
 from models.reading import Reading
+from models.state import Account
+from stack.restore import after
 
 
 @click.command()
@@ -58,15 +61,22 @@ def _show_site(at: Desk, place: Place, as_json: bool) -> None:
         raise Sentence(f"Nothing is known of {place.site}. `licet save {place.host} --account NAME` begins with it.")
     suspended = _holds(found["suspensions"], "suspended", "resumed")
     blocked = _holds(found["suspensions"], "blocked", "unblocked")
+    flagged = unproved(found["verifications"])
     if as_json:
-        print_json({"site": place.site, "suspended": suspended, "blocked": blocked, **found})
+        said = {"site": place.site, "suspended": suspended, "blocked": blocked}
+        print_json({**said, "still_to_be_proved": flagged, **found})
         return
     click.echo(f"{place.site}{': SUSPENDED' if suspended else ''}{': BLOCKED' if blocked else ''}")
+    for account in flagged:
+        click.echo(
+            f"STILL TO BE PROVED by {account}: nothing but staff's attestation is on file. `licet token {place.host}"
+            f" --account {account}` says what to place, `licet verify {place.host} --account {account}` looks for it."
+        )
     print_rows("Accounts", found["settings"], ("account", "start", "note", "scope", "schedule", "saved_at"))
     proofs = ("account", "kind", "method", "weaker", "by", "reason", "at")
     print_rows("Proofs, newest first", found["verifications"], proofs)
     print_rows("Suspensions, newest first", found["suspensions"], ("kind", "by", "reason", "at"))
-    print_rows("Address checks, newest first", found["address_checks"], ("account", "answers", "status", "at"))
+    print_rows("Address checks, newest first", found["address_checks"], ("account", "answers", "status", "outcome", "at"))
     crawls = ("crawl", "requested_at", "requester", "account", "proof", "terminal_kind", "pages", "pairs")
     print_rows("Crawls, newest first", found["crawls"], crawls)
 
@@ -131,6 +141,14 @@ def text(config: Path | None, address: str, job: UUID | None, *, as_json: bool) 
 def _holds(rows: list[Row], begun: str, ended: str) -> bool:
     """Whether the newest of a pair of staff's decisions is the one that began it (E25, W13)."""
     return next((row["kind"] for row in rows if row["kind"] in (begun, ended)), ended) == begun
+
+
+def unproved(verifications: list[Row]) -> list[str]:
+    """The accounts for which nothing but an attestation is on file (E11), from their rows, newest first."""
+    held: dict[str, Account] = {}
+    for row in reversed(verifications):
+        held[row["account"]] = after(held.get(row["account"], Account()), row)
+    return sorted(name for name, account in held.items() if still_to_be_proved(account))
 
 
 def _uuid(text: str) -> UUID | None:

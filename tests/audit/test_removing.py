@@ -17,6 +17,7 @@ from crawler.rules.tokens import token
 from models import events, ids
 from models.events import Fact
 from models.web import Outcome
+from tests.authority.test_restoring import restored
 from tests.jobs.driver import HTML, TEXT, Answer, Play, not_found
 from tests.sink.histories import apply, dump
 
@@ -37,11 +38,14 @@ def shop(path: str) -> Answer:
     return 200, HTML, f"<title>{path}</title><main><p>{said}</p>{asked}</main>{links}".encode()
 
 
-def played(later: Answer | Outcome, **settings: Any) -> Play:
-    """A crawl of a proved customer on trial, then one at whose start the token file is as `later` says."""
+def played(later: Answer | Outcome, *, lost: bool = False, now: float = 1.8e9, **settings: Any) -> Play:
+    """A crawl of a proved customer on trial, then one at whose start the token file is as `later` says.
+
+    `lost`: the second goes as far as that and a few pages, and no further.
+    """
     name = "shop.example"
-    pages: dict[str, Any] = {FILE: (200, TEXT, token(CERTANT.token_key, "certant", "acme", name, 1.8e9).encode())}
-    play = Play(lambda path: pages.get(path) or shop(path), policy=CERTANT)
+    pages: dict[str, Any] = {FILE: (200, TEXT, token(CERTANT.token_key, "certant", "acme", name, now).encode())}
+    play = Play(lambda path: pages.get(path) or shop(path), policy=CERTANT, now=now)
     play.say("verification-requested")
     play.run()
     play.say("site-confirmed")
@@ -52,7 +56,9 @@ def played(later: Answer | Outcome, **settings: Any) -> Play:
     if settings:
         play.say("address-saved", **settings)
     play.say("crawl-requested", plan="trial")
-    play.run()
+    while not lost or len(play.of("page-kept")) < NUMBER + 2 + 3:
+        if not play.step():
+            break
     return play
 
 
@@ -136,6 +142,16 @@ def test_C06_F31_the_same_pages_go_in_any_order_and_again(play: Play, engine: En
     dice.shuffle(facts)
     apply(engine, facts, batch=dice.choice((7, 40, 1000)))
     assert dump(engine) == expected
+
+
+def test_A03_C06_a_crawl_that_is_lost_with_the_broker_still_removes(engine: Engine) -> None:
+    play = played(not_found(FILE), lost=True)
+    apply(engine, everything(play))
+    first, second = (fact.crawl for fact in play.of("crawl-decided"))
+    assert (len(held(engine, first)), len(held(engine, second))) == (NUMBER + 2, 3)
+    after = restored(engine, play)
+    apply(engine, everything(after))
+    assert (len(held(engine, first)), len(held(engine, second))) == (STANDARD - 3, 3)
 
 
 def test_C06_another_account_keeps_its_own(play: Play, engine: Engine) -> None:
