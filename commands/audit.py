@@ -34,8 +34,9 @@ OUTSIDE = ("what", "account", "result", "in_window", "first", "last", "job")
 @click.pass_obj
 @in_one_sentence
 def audit(config: Path | None, address: str, begin: str, end: str, zone: str, *, as_json: bool) -> None:
-    """Answer "were you crawling my domain in this window, and on what authority?".
+    """Tell what was asked of a site when, by what right.
 
+    The answer to "were you crawling my domain in this window, and on what authority?" (E24), from the audit rows.
     Exit code 0: something was there. 1: nothing was. 2: the question could not be answered.
     """
     place = place_of(address, staff=True)
@@ -115,6 +116,3 @@ def _told(row: Row, at: Window) -> Row:
     end = row["terminal_kind"] or "still running"
     times = {"requested": at.said(row["requested_at"]), "ended": at.said(row["terminal_at"])}
     return {**row, **times, "decision": decision, "end": end, "kind": row["kind"] or "crawl"}
-
-
-COMMANDS = (audit,)

@@ -21,6 +21,7 @@ from commands.options import Sentence
 from crawler.rules.sentences import of
 from crawler.rules.urls import UrlRefused, host_from_address, site_key
 from models import ids
+from models.allowed import allowed
 from models.intake import STAFF_TOPIC, AttestSite
 
 COLUMNS = ("account", "address", "by", "kept_at")
@@ -72,7 +73,7 @@ def _judged(number: int, row: dict[str, Any], digest: str) -> Line:
         return replace(line, site=site_key(host_from_address(said["address"])))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        return replace(line, error=f"{first['loc'][0]}: {first['msg']}.")
+        return replace(line, error=f"{first['loc'][0]}: allowed is {allowed(first)}.")
     except UrlRefused as error:
         return replace(line, error=f"address {said['address'][:80]!r}: {of(error.reason)}")
 

@@ -30,6 +30,8 @@ VERIFY = 120.0
 CRAWL = 4 * 3600.0 + 300
 """Seconds: the deadline of a crawl, and some more."""
 
+PLANS = ("trial", "paid")
+
 address_argument = click.argument("address", metavar="HOST")
 account_option = click.option("--account", help="The customer; not needed when only one has saved the site.")
 
@@ -44,7 +46,10 @@ account_option = click.option("--account", help="The customer; not needed when o
 @click.pass_obj
 @in_one_sentence
 def save(config: Path | None, /, address: str, account: str, *, as_json: bool, **options: Any) -> None:
-    """Save a website's address and settings; a new address is asked once whether it answers."""
+    """Save a website's address and settings.
+
+    A new or changed address is asked once whether it answers (E07), up to a limit a day.
+    """
     place = place_of(address)
     with desk(config) as at:
         profile = bots.from_environment(bots.load(at.settings.bot), os.environ)
@@ -80,7 +85,7 @@ def save(config: Path | None, /, address: str, account: str, *, as_json: bool, *
 @click.pass_obj
 @in_one_sentence
 def token(config: Path | None, address: str, account: str | None, method: str | None, *, as_json: bool) -> None:
-    """Print the token of an account for a site, and where to put it."""
+    """Print an account's token for a site, and where to put it."""
     place = place_of(address)
     with desk(config) as at:
         account = account_for(at, place, account)
@@ -103,7 +108,10 @@ def token(config: Path | None, address: str, account: str | None, method: str | 
 @click.pass_obj
 @in_one_sentence
 def verify(config: Path | None, address: str, account: str | None, method: str, *, as_json: bool) -> None:
-    """Look for the proof of a site, and print where it should be."""
+    """Look for the proof of a site.
+
+    Prints where it should be, looks there once, and says what was found (E08-E10).
+    """
     place = place_of(address)
     with desk(config) as at:
         account = account_for(at, place, account)
@@ -125,20 +133,25 @@ def verify(config: Path | None, address: str, account: str | None, method: str, 
 @address_argument
 @account_option
 @click.option("--by", default="", help="Who asks; it stands in the audit row.")
-@click.option("--plan", default="", help="The account's plan (C02).")
+@click.option("--plan", type=click.Choice(PLANS), help="The account's plan, where the bot has plans (C02).")
 @click.option("--staff", is_flag=True, help="Staff start it: the same gate, without the daily cap (needs --by).")
-@click.option("--timeout", type=click.FloatRange(min=1), default=CRAWL, help="Seconds to watch it.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=CRAWL, show_default=True, help="Seconds to watch it."
+)
 @as_json
 @click.pass_obj
 @in_one_sentence
 def crawl(config: Path | None, /, address: str, account: str | None, *, as_json: bool, **options: Any) -> None:
-    """Crawl a verified site and watch until it has ended."""
+    """Crawl a site and watch until it has ended.
+
+    Exit code 0 only if it completed. Ctrl-C ends the watching (130), never the crawl.
+    """
     place = place_of(address)
     if options["staff"] and not options["by"]:
         raise click.UsageError("--staff needs --by: who starts it stands in the audit row.")
     with desk(config) as at:
         account = account_for(at, place, account)
-        said = {"account": account, "address": address, "by": options["by"], "plan": options["plan"]}
+        said = {"account": account, "address": address, "by": options["by"], "plan": options["plan"] or ""}
         topic, kind = ("operator-commands", "start-crawl") if options["staff"] else ("crawl-requested",) * 2
         job = UUID(ids.job_id("crawl", at.say(topic, kind, **said)))
         row = watch(at, place.host, job, ANSWER, options["timeout"])
@@ -193,6 +206,3 @@ def _show(title: str, row: Row, as_json: bool) -> None:
         print_json(row)
     else:
         print_row(title, row)
-
-
-COMMANDS = (save, token, verify, crawl)

@@ -44,7 +44,10 @@ COLUMNS = (
 @click.pass_obj
 @in_one_sentence
 def stop(config: Path | None, /, address: str, *, record_only: bool, as_json: bool, **said: Any) -> None:
-    """Record a stop request and stop the site: suspended, or blocked where the bot keeps a list of its own."""
+    """Record a stop request from outside, and stop the site.
+
+    The site is suspended, or blocked where the bot keeps a list of its own (E25, W13).
+    """
     place, received = place_of(address, staff=True), _time(said.pop("received"))
     with desk(config) as at:
         profile = bots.load(at.settings.bot)
@@ -67,7 +70,10 @@ def stop(config: Path | None, /, address: str, *, record_only: bool, as_json: bo
 @click.pass_obj
 @in_one_sentence
 def stop_confirmed(config: Path | None, stop_request: str, by: str, *, as_json: bool) -> None:
-    """Record that whoever asked was told that it is done (W13)."""
+    """Record that whoever asked was told.
+
+    The last step of a stop request: it is done, and they know (W13).
+    """
     with desk(config) as at:
         known = at.row(lookups.stop(stop_request))
         if known is None:
@@ -86,7 +92,10 @@ def stop_confirmed(config: Path | None, stop_request: str, by: str, *, as_json: 
 @click.pass_obj
 @in_one_sentence
 def stops(config: Path | None, *, everything: bool, as_json: bool) -> None:
-    """Stop requests that are still to be done or confirmed, the most urgent first."""
+    """List the stop requests that are still open.
+
+    Those that are to be done or confirmed, the most urgent first.
+    """
     now = datetime.now(UTC)
     with desk(config) as at:
         rows = [{**row, "state": _state(row, now)} for row in at.rows(lookups.stops(open_only=not everything))]
@@ -102,9 +111,10 @@ def stops(config: Path | None, *, everything: bool, as_json: bool) -> None:
 @click.pass_obj
 @in_one_sentence
 def restore(config: Path | None) -> None:
-    """Put the sites' memory back from the database after the broker's data was lost, or on a new broker (A03).
+    """Put the sites' memory back from the database.
 
-    Until then a worker makes no request. Where nothing was lost this changes nothing.
+    After the broker's data was lost, or on a new broker (A03). Until then a worker makes no request. Where
+    nothing was lost this changes nothing.
     """
     settings = settings_for(config)
     sites = asyncio.run(restore_when_up_to_date(settings.require_kafka(), settings.require_database()))
@@ -132,8 +142,10 @@ def _time(text: str | None) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise click.UsageError(f"{text!r} is no time such as 2026-03-02T09:30+01:00.") from None
-    if found.tzinfo is None or found > datetime.now(UTC):
-        raise click.UsageError("--received needs its zone, such as +01:00 or Z, and lies in the past.")
+    if found.tzinfo is None:
+        raise click.UsageError(f"--received {text} has no zone: add one, such as +01:00 or Z.")
+    if found > datetime.now(UTC):
+        raise click.UsageError(f"--received {text} is still to come: a request was received in the past.")
     return found
 
 
@@ -142,6 +154,3 @@ def _show(title: str, row: Any, as_json: bool) -> None:
         print_json(row)
     else:
         print_row(title, row)
-
-
-COMMANDS = (stop, stop_confirmed, stops, restore)

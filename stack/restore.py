@@ -27,8 +27,8 @@ from models.database import make_engine
 from models.ids import marker_of, partition_of
 from models.mailbox import RESTORE, Message, OpenCrawl, Origin, RestoreSite
 from models.state import Account, Confirmation, Proof, Suspension
-from models.tables import Confirmation as ConfirmationRow
 from models.tables import AddressCheck, Crawl, Fetch, Page, Pair, Pause, Settings, Verification
+from models.tables import Confirmation as ConfirmationRow
 from models.tables import Suspension as SuspensionRow
 from stack.errors import StackError
 

@@ -28,7 +28,8 @@ from tools.mutant_list_authority import AUTHORITY
 
 _COPIED = (
     "models", "bots", "crawler", "agents", "commands", "stack", "migrations", "demo", "tests/rules", "tests/models",
-    "tests/data", "tests/jobs", "tests/authority", "tests/audit", "tests/sink", "tests/commands", "tests/house", "tests/support",
+    "tests/data", "tests/jobs", "tests/authority", "tests/audit", "tests/sink", "tests/commands",
+    "tests/house", "tests/support",
 )  # fmt: skip
 _FILES = ("app.py", "pyproject.toml", "topics.yaml", "tests/__init__.py", "tests/conftest.py")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)

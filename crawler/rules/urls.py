@@ -212,7 +212,7 @@ def host_from_address(address: str, *, allow_public_suffix: bool = False) -> str
 
 
 def _meant(reason: Reason, text: str) -> Reason:
-    """What is wrong with an address that the parser cannot read, where it can be told: whoever typed it has to know."""
+    """What is wrong with an address that the parser cannot read, where that can be told."""
     if reason is not Reason.UNREADABLE:
         return reason
     authority = re.split(r"[/\\?#]", text.partition("://")[2].lstrip("/\\"), maxsplit=1)[0]

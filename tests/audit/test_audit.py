@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import Engine
 
-from app import licet
+from commands.line import licet
 from models import events, ids
 from models.events import Fact
 from tests.sink import histories

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from sqlalchemy import Engine
 
 import bots
-from app import licet
+from commands.line import licet
 from crawler.rules.site import Policy
 from crawler.rules.tokens import token
 from models import events, ids

@@ -102,7 +102,9 @@ def test_E24_W01_the_authority_of_a_listed_site_is_the_operator_s_hand() -> None
     off = windows.authority(bare, None, None, at, {**entry, "kind": "unlisted"})
     assert off == "off the operator's list since 2026-03-01 12:00:00 CET, taken off by ann (project 3)"
     assert windows.authority(bare, None, None, at, {"kind": "never"}) == "never on the operator's list"
-    assert windows.authority(crawl(), None, None, at, entry).endswith("; a DNS record, on file since 2026-03-01 12:00:00 CET")
+    assert windows.authority(crawl(), None, None, at, entry).endswith(
+        "; a DNS record, on file since 2026-03-01 12:00:00 CET"
+    )
 
 
 def test_E24_the_answer_counts_what_reached_the_site() -> None:

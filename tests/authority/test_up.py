@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -53,12 +52,8 @@ async def test_A03_C06_what_a_lost_crawl_had_to_remove_is_removed_after_the_next
         apply(engine, everything(play))
         engine.dispose()
     lines: list[str] = []
-    settings = Settings(data=tmp_path, session_timeout=6, heartbeat_interval=1)
-    supervisor = Supervisor(
-        tmp_path, settings=settings, say=lambda name, line: lines.append(line),
-        environ={**os.environ, "LICET_BOT": "certant"},
-    )  # fmt: skip
-    async with supervisor as second:
+    settings = Settings(data=tmp_path, bot="certant", session_timeout=6, heartbeat_interval=1)
+    async with Supervisor(tmp_path, settings=settings, say=lambda name, line: lines.append(line)) as second:
         assert second.stack is not None
         engine = make_engine(second.stack.database_url, "tests")
         try:

@@ -49,4 +49,4 @@ def test_E28_a_folder_is_one_site(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_pages_is_an_error(tmp_path: Path) -> None:
-    assert CliRunner().invoke(read, [str(tmp_path)]).exit_code == 1
+    assert CliRunner().invoke(read, [str(tmp_path)]).exit_code == 2

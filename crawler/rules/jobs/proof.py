@@ -282,8 +282,7 @@ def failed(site: Site, job: Job, at: float, found: Finding, *, refused: bool = F
 def _recheck(
     site: Site, job: Job, at: float, policy: Policy, found: Finding
 ) -> tuple[Job, tuple[Fact, ...], Account | None]:
-    """C06. Absent: the proof is off file. Absent or undetermined: no page above the standard limit.
-    """
+    """C06. Absent: the proof is off file. Absent or undetermined: no page above the standard limit."""
     held = _held(site, job)
     assert held.proof is not None
     there = found.result == "found"
