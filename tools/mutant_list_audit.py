@@ -144,7 +144,7 @@ AUDIT = (
         "max(now, head.last_end, *(intent.at for intent in head.intents))",
         "now",
     ),
-    Mutant("E25", "the last request's time does not count", STAFF, "max(now, head.last_end, *", "max(now, *"),
+    Mutant("E25", "the last request's time does not count", STAFF, "max(now, head.last_end, *", "max(now, now, *"),
     Mutant(
         "E25",
         "an open request's time does not count",

@@ -23,6 +23,12 @@ EMA = bots.load("ema")
 MOST = EMA.address_check.per_site_day
 
 
+def test_E07_the_limits_are_ten_a_site_and_fifty_sites_an_account_and_none_where_no_check_is_announced() -> None:
+    assert (MOST, EMA.address_check.per_account_day) == (10, 50)
+    for bot in ("wembi", "certant"):
+        assert not bots.load(bot).address_check.enabled  # A01
+
+
 def heads(play: Play) -> int:
     return sum(request.method == "HEAD" for _, _, request in play.requests)
 

@@ -178,6 +178,25 @@ def test_A03_C06_a_crawl_that_was_lost_after_it_found_no_proof_still_removes(
     assert ended[0].remove_above == (above and {"trial": 25, "paid": 100}[plan])
 
 
+def test_A03_C06_what_an_earlier_crawl_found_is_nothing_to_a_later_one(engine: Engine) -> None:
+    play = proved("certant")
+    play.say("site-confirmed", by="carl")
+    there = play.handler
+    play.handler = not_found
+    play.say("crawl-requested")
+    play.run()
+    assert play.of("crawl-ended")[-1].remove_above == 25
+    play.handler = there
+    play.now += 60
+    play.say("verification-requested")
+    play.run()
+    play.say("crawl-requested")
+    while len(play.of("proof-rechecked")) < 2:
+        play.step()
+    assert play.of("proof-rechecked")[-1].result == "found"
+    assert restored(engine, play).of("crawl-ended")[-1].remove_above is None
+
+
 def test_A03_a_proof_and_an_attestation_come_back_as_the_stronger(engine: Engine) -> None:
     play = proved()
     play.now += 60

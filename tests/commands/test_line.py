@@ -18,7 +18,18 @@ from commands.line import COMMANDS, licet
 from stack.net import free_port
 
 ROOT = Path(__file__).parent.parent.parent
-HEAVY = {"sqlalchemy", "alembic", "faust", "mode", "aiokafka", "aiohttp", "selectolax", "psycopg2", "rich", "pydantic"}
+HEAVY = {
+    "sqlalchemy",
+    "alembic",
+    "faust",
+    "mode",
+    "aiokafka",
+    "aiohttp",
+    "selectolax",
+    "psycopg2",
+    "rich",
+    "pydantic",
+}
 
 
 def imported_by(code: str) -> set[str]:
@@ -69,7 +80,9 @@ def test_the_line_in_the_help_is_the_command_s_own_first_sentence_and_whole(name
 def test_no_help_is_cut_off(path: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(licet, [*path, "--help"], terminal_width=80)
     assert shown.exit_code == 0
-    assert not re.search(r"\.\.\.$", shown.stdout.replace("COMMAND [ARGS]...", "").replace("PATHS...", ""), re.M)
+    assert not re.search(
+        r"\.\.\.$", shown.stdout.replace("COMMAND [ARGS]...", "").replace("PATHS...", ""), re.MULTILINE
+    )
 
 
 def test_the_help_says_what_the_codes_and_the_names_of_promises_mean() -> None:
@@ -97,14 +110,18 @@ def test_attest_shows_the_options_of_attest_host_and_crawl_its_choices_and_defau
 
 
 def run(*arguments: str, **environ: str) -> Result:
-    return CliRunner().invoke(licet, arguments, env={"LICET_DATA": "/nonexistent/here", **environ}, catch_exceptions=False)
+    return CliRunner().invoke(
+        licet, arguments, env={"LICET_DATA": "/nonexistent/here", **environ}, catch_exceptions=False
+    )
 
 
 def told(result: Result) -> str:
     """The one sentence: the last line of standard error."""
     assert result.exit_code == 2, result.output
     assert "Traceback" not in result.output
-    assert not re.search(r"pydantic|Input should|Value error|ValidationError|KafkaError|psycopg2|\(Background", result.output)
+    assert not re.search(
+        r"pydantic|Input should|Value error|ValidationError|KafkaError|psycopg2|\(Background", result.output
+    )
     return result.stderr.strip().splitlines()[-1]
 
 
@@ -113,7 +130,10 @@ def wanted(path: tuple[str, ...], command: click.Command, address: str) -> list[
     said: list[str] = []
     for param in command.params:
         if isinstance(param, click.Option) and param.required:
-            said += [param.opts[0], {"--zone": "UTC", "--from": "2026-03-02", "--to": "2026-03-03"}.get(param.opts[0], "x")]
+            said += [
+                param.opts[0],
+                {"--zone": "UTC", "--from": "2026-03-02", "--to": "2026-03-03"}.get(param.opts[0], "x"),
+            ]
     head = [*path[:-1]] if path[-1] == "site" else [*path]
     return [*head, *said, "--", address] if path[0] != "attest" else [*head, address, *said]
 
@@ -169,7 +189,9 @@ def test_a_broker_and_a_database_that_are_away_are_one_sentence(path: tuple[str,
         ("LICET_CONFIG", "/nonexistent.yaml", "cannot be read"),
     ],
 )
-def test_a_wrong_setting_names_value_and_what_is_allowed_in_our_own_words(variable: str, value: str, said: str) -> None:
+def test_a_wrong_setting_names_value_and_what_is_allowed_in_our_own_words(
+    variable: str, value: str, said: str
+) -> None:
     where = {"LICET_KAFKA": "127.0.0.1:9", "LICET_DATABASE_URL": "postgresql://a@127.0.0.1:9/b"}
     found = told(run("save", "shop.example", "--account", "a", **{**where, variable: value}))
     assert said in found
