@@ -10,7 +10,7 @@ import click
 
 from commands import importing, lookups
 from commands.desk import Place, desk, place_of
-from commands.options import Sentence, in_one_sentence
+from commands.options import EXIT_CONFIGURATION, Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row, print_rows
 from commands.staff import by_option, order, reason_option
 from models import ids
@@ -82,7 +82,7 @@ def attest_import(config: Path | None, file: Path, *, check: bool) -> None:
     for line in lines:
         click.echo(line.report())
     if wrong := sum(1 for line in lines if line.error):
-        raise Sentence(f"{wrong} of {len(lines)} lines are wrong; nothing was imported.")
+        raise Sentence(f"{wrong} of {len(lines)} lines are wrong; nothing was imported.", EXIT_CONFIGURATION)
     if not check:
         with desk(config) as at:
             importing.publish(at, lines)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import orjson
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
+from pydantic import ValidationError
 from rich.console import Console
 from sqlalchemy import Engine, Select
 from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
@@ -26,6 +27,8 @@ from commands.options import EXIT_CONFIGURATION, Sentence, settings_for
 from crawler.rules import sentences
 from crawler.rules.proofs import refuse_platform
 from crawler.rules.urls import UrlRefused, host_from_address, site_key
+from models import intake
+from models.allowed import allowed
 from models.database import make_engine
 from models.profile import Profile
 from models.settings import Settings
@@ -82,6 +85,7 @@ class Desk:
 
     def say(self, topic: str, kind: str, **data: Any) -> str:
         """Publish an event and wait until the broker has it. Gives its id, from which the job's id follows."""
+        _check(topic, kind, data)
         event = str(uuid.uuid4())
         at = datetime.now(UTC).isoformat()
         envelope = {"id": event, "type": kind, "version": 1, "occurred_at": at, "producer": "licet", "data": data}
@@ -121,6 +125,18 @@ class Desk:
     def tell(self, line: str) -> None:
         """A line for whoever watches."""
         self.progress.print(line, markup=False)
+
+
+def _check(topic: str, kind: str, data: dict[str, Any]) -> None:
+    """What intake would set aside is a mistake of whoever typed it, and nothing to wait for."""
+    try:
+        intake.type_of_topic[topic][kind].model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        name = {"from_whom": "from", "scope": "page"}.get(name, name.replace("_", "-"))
+        given = repr(first["input"])[:100]
+        raise Sentence(f"--{name} is {given}: allowed is {allowed(first)}.", EXIT_CONFIGURATION) from None
 
 
 @contextmanager

@@ -27,7 +27,7 @@ _WORDS: dict[str, str | Callable[[Context], str]] = {
     "string_too_short": lambda ctx: f"a text of {_count(ctx['min_length'], 'character')} or more",
     "string_too_long": lambda ctx: f"a text of {_count(ctx['max_length'], 'character')} or less",
     "string_pattern_mismatch": lambda ctx: f"a text of the form {ctx['pattern']}",
-    "literal_error": lambda ctx: f"one of {ctx['expected'].replace(' or ', ', ')}",
+    "literal_error": lambda ctx: str(ctx["expected"]),
     "too_short": lambda ctx: f"{ctx['min_length']} of them or more",
     "too_long": lambda ctx: f"{ctx['max_length']} of them or less",
     "list_type": "a list",

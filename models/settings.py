@@ -264,6 +264,8 @@ def _from_file(named: Path | None) -> dict[str, Any]:
     path = named or DEFAULT_FILE
     if named is None and not path.exists():
         return {}
+    if path.exists() and not path.is_file():  # a pipe may never end
+        raise SettingsError(f"Configuration: {path} cannot be read (it is no file).")
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ from click.testing import CliRunner, Result
 
 from commands.line import COMMANDS, licet
 from stack.net import free_port
+from tests.sink.conftest import database_url, template
+
+__all__ = ["database_url", "template"]
 
 ROOT = Path(__file__).parent.parent.parent
 HEAVY = {
@@ -176,7 +180,7 @@ def test_a_broker_and_a_database_that_are_away_are_one_sentence(path: tuple[str,
         ("LICET_METRICS_PORT", "many", "allowed is a whole number"),
         ("LICET_SESSION_TIMEOUT", "1", "allowed is at least 6"),
         ("LICET_SESSION_TIMEOUT", "nan", "allowed is"),
-        ("LICET_BOT", "google", "allowed is one of 'ema', 'wembi', 'certant'"),
+        ("LICET_BOT", "google", "allowed is 'ema', 'wembi' or 'certant'"),
         ("LICET_DNS_RESOLVERS", "https://one.example/dns-query", "2 of them or more"),
         ("LICET_HOLIDAYS", "christmas", "a day such as"),
         ("LICET_WORKER_NAME", "a b", "letters, digits"),
@@ -196,6 +200,70 @@ def test_a_wrong_setting_names_value_and_what_is_allowed_in_our_own_words(
     found = told(run("save", "shop.example", "--account", "a", **{**where, variable: value}))
     assert said in found
     assert variable.removeprefix("LICET_").split("__")[-1].lower() in found.lower() or variable == "LICET_CONFIG"
+
+
+LONG = "x" * 600
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("suspend", "shop.example", "--by", "", "--reason", "x"), "--by is ''"),
+        (("suspend", "shop.example", "--by", "ann", "--reason", LONG), "200 characters or less"),
+        (("save", "shop.example", "--account", " "), "--account is ' '"),
+        (("save", "shop.example", "--account", "a", "--note", LONG), "--note is"),
+        (("save", "shop.example", "--account", "a", "--page", ""), "--page is"),
+        (("attest", "shop.example", "--account", "a", "--by", "b", "--kept-at", ""), "--kept-at is ''"),
+        (("stop", "shop.example", "--by", "a", "--from", ""), "--from is ''"),
+        (("erase", "shop.example", "--by", "a", "--reason", "b", "--ticket", LONG), "--ticket is"),
+        (("confirm", "shop.example", "--account", "a", "--by", ""), "--by is ''"),
+        (("crawl", "shop.example", "--account", LONG), "--account is"),
+        (("listing", "shop.example", "--account", ""), "--account is"),
+        (("save", "facebook.com/shop", "--account", "a"), "Many people have pages"),
+    ],
+)
+def test_what_intake_would_set_aside_is_a_sentence_and_nothing_is_waited_for(
+    tmp_path: Path, database_url: str, arguments: tuple[str, ...], said: str
+) -> None:
+    """Nobody listens where the broker should be: had it been said, the sentence would be another."""
+    key = tmp_path / "key"
+    key.write_bytes(b"k" * 32)
+    key.chmod(0o600)
+    where = {"LICET_KAFKA": f"127.0.0.1:{free_port()}", "LICET_DATABASE_URL": database_url}
+    assert said in told(run(*arguments, **where, LICET_TOKEN_KEY_FILE=str(key)))
+
+
+@pytest.mark.parametrize("command", ["worker", "sink"])
+def test_a_port_that_is_taken_is_a_sentence(tmp_path: Path, command: str) -> None:
+    key = tmp_path / "key"
+    key.write_bytes(b"k" * 32)
+    key.chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        environ = {
+            **os.environ, "PYTHONPATH": str(ROOT), "LICET_KAFKA": "127.0.0.1:9", "LICET_TOKEN_KEY_FILE": str(key),
+            "LICET_DATABASE_URL": "postgresql://a@127.0.0.1:9/b", "LICET_METRICS_PORT": str(taken.getsockname()[1]),
+        }  # fmt: skip
+        ended = subprocess.run(
+            [sys.executable, "-m", "app", command], env=environ, capture_output=True, text=True, check=False
+        )
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert "LICET_METRICS_PORT" in ended.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("arguments", [("attest", "import"), ("read",), ("--config",)], ids=" ".join)
+def test_a_pipe_is_no_file_and_is_not_waited_for(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    more = ("stops",) if arguments == ("--config",) else ()
+    assert "no file" in told(run(*arguments, str(tmp_path / "pipe"), *more)).replace("neither a file", "no file")
+
+
+@pytest.mark.parametrize("ended", [("resume", "suspended"), ("unblock", "blocked"), ("unlist", "listed")])
+def test_E25_W01_W13_what_does_not_hold_cannot_be_ended(database_url: str, ended: tuple[str, str]) -> None:
+    where = {"LICET_KAFKA": f"127.0.0.1:{free_port()}", "LICET_DATABASE_URL": database_url}
+    result = run(ended[0], "shop.example", "--by", "a", "--reason", "b", **where)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"shop.example is not {ended[1]}" in result.stderr
 
 
 def test_topics_check_of_a_dead_broker_is_no_drift_and_no_library_s_text() -> None:
