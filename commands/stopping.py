@@ -12,7 +12,7 @@ import click
 
 import bots
 from commands import lookups
-from commands.desk import desk, place_of
+from commands.desk import Desk, desk, place_of
 from commands.options import Sentence, in_one_sentence, settings_for
 from commands.printing import as_json, print_json, print_row, print_rows
 from commands.staff import by_option
@@ -60,7 +60,7 @@ def stop(config: Path | None, /, address: str, *, record_only: bool, as_json: bo
             reason = f"asked to stop by {said['from_whom']}"
             at.say(STAFF_TOPIC, kind, address=address, by=said["by"], reason=reason, stop_request=name)
         row = at.wait(lambda: _whole(at.row(lookups.stop(name)), done=not record_only), lambda: "Recording ...")
-    _show(f"{place.site}: {_state(row, datetime.now(UTC))}", row, as_json)
+    _show(f"{place.site}: {_state(at, row)}", row, as_json)
 
 
 @click.command("stop-confirmed")
@@ -83,7 +83,7 @@ def stop_confirmed(config: Path | None, stop_request: str, by: str, *, as_json: 
             lambda: row if (row := at.row(lookups.stop(stop_request))) and row["confirmed_at"] else None,
             lambda: "Recording ...",
         )
-    _show(f"{row['site']}: {_state(row, datetime.now(UTC))}", row, as_json)
+    _show(f"{row['site']}: {_state(at, row)}", row, as_json)
 
 
 @click.command()
@@ -96,9 +96,8 @@ def stops(config: Path | None, *, everything: bool, as_json: bool) -> None:
 
     Those that are to be done or confirmed, the most urgent first.
     """
-    now = datetime.now(UTC)
     with desk(config) as at:
-        rows = [{**row, "state": _state(row, now)} for row in at.rows(lookups.stops(open_only=not everything))]
+        rows = [{**row, "state": _state(at, row)} for row in at.rows(lookups.stops(open_only=not everything))]
     if as_json:
         print_json(rows)
     elif rows:
@@ -128,11 +127,19 @@ def _whole(row: Any, *, done: bool) -> Any:
     return row
 
 
-def _state(row: Any, now: datetime) -> str:
+def state(row: Any, now: datetime, *, confirm: bool) -> str:
+    """How far a stop request is. `confirm`: whoever asked is to be told by the same time, too (W13)."""
+    late = row["due_at"] is not None and now > row["due_at"]
     if row["done_at"] is None:
-        late = row["due_at"] is not None and now > row["due_at"]
         return "OVERDUE: the site is not stopped" if late else "to be done"
-    return "done, to be confirmed" if row["confirmed_at"] is None else "done and confirmed"
+    if row["confirmed_at"] is not None:
+        return "done and confirmed"
+    return "OVERDUE: whoever asked has not been told" if late and confirm else "done, to be confirmed"
+
+
+def _state(at: Desk, row: Any) -> str:
+    promised = bots.load(at.settings.bot).gate.stop_due == "hours_24"
+    return state(row, datetime.now(UTC), confirm=promised)
 
 
 def _time(text: str | None) -> datetime:

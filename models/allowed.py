@@ -24,6 +24,7 @@ _WORDS: dict[str, str | Callable[[Context], str]] = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "string_type": "a text",
+    "string_unicode": "a text",
     "string_too_short": lambda ctx: f"a text of {_count(ctx['min_length'], 'character')} or more",
     "string_too_long": lambda ctx: f"a text of {_count(ctx['max_length'], 'character')} or less",
     "string_pattern_mismatch": lambda ctx: f"a text of the form {ctx['pattern']}",

@@ -285,3 +285,6 @@ def _from_stack(data: Path) -> tuple[str, dict[str, Any]]:
         return str(data / "stack.json"), read_running(data)
     except StackFileError as error:
         raise SettingsError(f"Configuration: {error}") from None
+    except OSError as error:
+        shown = str(data)[:100]
+        raise SettingsError(f"Configuration: the data folder {shown} cannot be used ({error.strerror}).") from None

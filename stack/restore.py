@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, get_args
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaError
 from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -194,8 +195,8 @@ async def restore(bootstrap: str, database_url: str) -> int:
     sites = await asyncio.to_thread(_read, database_url, now)
     # one record a batch: Tansu reports a wrong end of the topic after a larger one
     producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", max_batch_size=1)
-    await producer.start()
     try:
+        await producer.start()
         for message in messages(sites, partitions, now):
             where = partition_of(message.site, partitions)
             value = message.model_dump_json().encode()
@@ -221,8 +222,8 @@ async def unread_facts(bootstrap: str) -> int:
     partitions = topics.by_name()[FACTS].partitions
     wanted = [TopicPartition(FACTS, partition) for partition in range(partitions)]
     consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=SINK_GROUP, enable_auto_commit=False)
-    await consumer.start()
     try:
+        await consumer.start()
         consumer.assign(wanted)
         ends = await consumer.end_offsets(wanted)
         begins = await consumer.beginning_offsets(wanted)
@@ -235,9 +236,15 @@ async def unread_facts(bootstrap: str) -> int:
 
 
 async def restore_when_up_to_date(bootstrap: str, database_url: str) -> int:
-    """As `restore`; a `StackError` while the database is behind the facts."""
-    if unread := await unread_facts(bootstrap):
+    """As `restore`; a `StackError` while the database is behind the facts, or the broker does not answer."""
+    try:
+        if unread := await unread_facts(bootstrap):
+            raise StackError(
+                f"The database has yet to read {unread} facts. Run a sink until it has (`licet sink`), then restore."
+            )
+        return await restore(bootstrap, database_url)
+    except KafkaError as error:
+        why = type(error).__name__
         raise StackError(
-            f"The database has yet to read {unread} facts. Run a sink until it has (`licet sink`), then restore."
-        )
-    return await restore(bootstrap, database_url)
+            f"No broker answers at {bootstrap} ({why}): is it running? Restoring again is safe."
+        ) from None

@@ -129,6 +129,8 @@ async def admin(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
         raise StackError(f"No broker answers at {bootstrap}: is it running, and is this its address?") from None
     try:
         yield client
+    except KafkaError as error:
+        raise StackError(f"The broker at {bootstrap} does not answer any more ({type(error).__name__}).") from None
     finally:
         await client.close()
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
 import bots
 from agents.intake import message_of
+from commands.stopping import state
 from crawler.rules import sentences
 from crawler.rules.site import Policy
 from crawler.rules.stops import due
@@ -151,6 +152,24 @@ def test_E25_a_recorded_request_alone_does_not_stop_a_site() -> None:
     play.say("record-stop", stop_request="mail-7", from_whom="somebody", received_at=1.0, due_at=2.0)
     play.say("crawl-requested")
     assert play.of("crawl-decided")[0].accepted
+
+
+@pytest.mark.parametrize(
+    ("done", "confirmed", "hours", "ema", "wembi"),
+    [
+        (False, False, 1, "to be done", "to be done"),
+        (False, False, 25, "OVERDUE: the site is not stopped", "OVERDUE: the site is not stopped"),
+        (True, False, 1, "done, to be confirmed", "done, to be confirmed"),
+        (True, False, 25, "done, to be confirmed", "OVERDUE: whoever asked has not been told"),
+        (True, True, 25, "done and confirmed", "done and confirmed"),
+    ],
+)
+def test_W13_E25_what_is_late_says_so(done: bool, confirmed: bool, hours: float, ema: str, wembi: str) -> None:
+    """W13 promises the answer within 24 hours, E25 the suspension alone."""
+    begin = at("2026-03-02T09:30")
+    row = {"due_at": begin + timedelta(hours=24), "done_at": done or None, "confirmed_at": confirmed or None}
+    now = begin + timedelta(hours=hours)
+    assert [state(row, now, confirm=confirm) for confirm in (False, True)] == [ema, wembi]
 
 
 # --- addresses

@@ -173,6 +173,17 @@ def test_a_broker_and_a_database_that_are_away_are_one_sentence(path: tuple[str,
     assert "is it running" in said or "licet up" in said or "No token key" in said
 
 
+@pytest.mark.parametrize("command", [("restore",), ("migrate",), ("stops",), ("stop-confirmed", "x", "--by", "a")])
+def test_a_command_without_a_site_says_it_in_one_sentence_too(command: tuple[str, ...]) -> None:
+    away = {
+        "LICET_KAFKA": f"127.0.0.1:{free_port()}",
+        "LICET_DATABASE_URL": f"postgresql://a:secret-word@127.0.0.1:{free_port()}/b",
+    }
+    said = told(run(*command, **away))
+    assert "is it running" in said
+    assert "secret-word" not in said
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
