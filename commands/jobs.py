@@ -61,20 +61,23 @@ def save(config: Path | None, /, address: str, account: str, *, as_json: bool, *
         )  # fmt: skip
         fact = ids.event_id("settings", event)
         saved = at.wait(lambda: at.row(lookups.settings_by_fact(fact)), lambda: f"Saving {place.host} ...")
-        checked = None
-        if profile.address_check.enabled and (known is None or known["start"] != saved["start"]):  # E07
-            job = UUID(ids.job_id("check", event))
-            checked = at.wait(lambda: at.row(lookups.check(job)), lambda: f"Asking {place.host} ...", CHECK)
-        not_checked = sentences.NOT_CHECKED.get(checked["outcome"]) if checked else None
-        answers = None if checked is None or not_checked else checked["answers"]
-        if not_checked:
-            at.tell(not_checked)
-    said = {**saved, "answers": answers, "not_checked": checked["outcome"] if checked and not_checked else None}
-    _show(f"{place.host}, saved for {account}", said, as_json)
+        asks = profile.address_check.enabled and (known is None or known["start"] != saved["start"])
+        checked = _checked(at, place, UUID(ids.job_id("check", event))) if asks else {}
+    _show(f"{place.host}, saved for {account}", {**saved, "answers": None, **checked}, as_json)
     if saved["refused"]:
         raise Sentence("Not taken over: " + "; ".join(f"{name}: {why}" for name, why in saved["refused"].items()))
-    if checked is not None and answers is False:
+    if checked.get("answers") is False:
         raise Sentence(f"The address is saved, but {place.host} does not answer ({checked['outcome']}).")
+
+
+def _checked(at: Desk, place: Place, job: UUID) -> Row:
+    """Whether the address answers, or why it was not asked (E07)."""
+    found = at.wait(lambda: at.row(lookups.check(job)), lambda: f"Asking {place.host} ...", CHECK)
+    why = sentences.NOT_CHECKED.get(found["outcome"])
+    if why is None:
+        return {"answers": found["answers"], "outcome": found["outcome"]}
+    at.tell(why)
+    return {"answers": None, "not_checked": found["outcome"]}
 
 
 @click.command()

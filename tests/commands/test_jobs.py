@@ -45,6 +45,7 @@ def _saved(town: Town) -> None:
     found: dict[str, Any] = town.json("save", "www." + HOST, "--account", "anna", *SCOPE)
     assert (found["account"], found["site"], found["answers"]) == ("anna", HOST, True)
     again = town.licet("save", "www." + HOST, "--account", "anna", *SCOPE)
+    assert "answers" not in again.stdout
     assert again.exit_code == 0, again.output
     assert [entry.method for entry in town.shop.entries()] == ["HEAD"]  # E07: the same address again asks nothing
     refused = town.licet("save", "www." + HOST, "--account", "anna", *SCOPE, "--note", "Googlebot")
