@@ -111,7 +111,8 @@ def _settings(fact: events.SettingsSaved) -> Rows:
 
 
 def _address_checked(fact: events.AddressChecked) -> Rows:
-    yield ADDRESS_CHECKS, {**_own(fact), "job": UUID(fact.job), "at": when(fact.at)}
+    own = {name: value for name, value in _own(fact).items() if name != "reason"}  # it follows from the outcome
+    yield ADDRESS_CHECKS, {**own, "job": UUID(fact.job), "at": when(fact.at)}
 
 
 def _verified(fact: events.Verified) -> Rows:

@@ -218,6 +218,12 @@ def proof_behind(crawl: Mapping[str, Any]) -> Select[Any]:
     return query.where(Verification.kind == "verified", Verification.at == at, Verification.method == method)
 
 
+def listed_then(site: str, at: datetime) -> Select[Any]:
+    """What staff had last said of a site and the operator's list when the gate decided (W01)."""
+    said = Suspension.kind.in_(("listed", "unlisted")), Suspension.at <= at
+    return whole(Suspension).where(Suspension.site == site, *said).order_by(Suspension.at.desc(), Suspension.id)
+
+
 def removed_by(job: UUID) -> Select[Any]:
     """The pages that were removed at the end of a crawl, the last in priority first (C06)."""
     other = select(Page.page_id).where(Page.site == Removal.site, Page.url_id == Removal.url_id).exists()

@@ -56,6 +56,9 @@ class AddressChecked(Fact):
     answers: bool
     status: int | None
     outcome: str
+    """Of the request; or why none was made (`crawler.rules.checks.NotMade`)."""
+    reason: str = ""
+    """The customer's sentence for a check that was not made."""
     redirects_to: str | None = None
     """The host that the answer points to, when it is the www twin."""
 

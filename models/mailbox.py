@@ -45,6 +45,9 @@ class OpenCrawl(Said):
     pages: int = 0
     pairs: int = 0
     requests: dict[str, int] = Field(default_factory=dict)
+    plan: str = ""
+    proof_absent: bool = False
+    """At its start the proof was found absent, so pages are still to be removed at its end (C06)."""
 
 
 class RestoreSite(Said):
@@ -56,6 +59,7 @@ class RestoreSite(Said):
     blocked: Suspension | None = None
     listed: Suspension | None = None
     starts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    checks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     pause_until: float = 0.0
     strikes: int = 0
     open: tuple[OpenCrawl, ...] = ()
@@ -89,6 +93,8 @@ class Message(Model):
     origin: Origin
     said_at: float
     """Broker time of the intake event, seconds: when the command was accepted."""
+    account_spent: bool = False
+    """The account has had its address checks of the day, as far as the worker knew that heard it (E07)."""
     data: dict[str, Any]
 
     @property

@@ -170,6 +170,8 @@ class Head(Model):
     intents: tuple[Intent, ...] = ()
     starts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """UTC day -> ids of the crawls that count towards the cap; a set, since redelivery doubles counters."""
+    checks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """UTC day -> ids of the address checks that were let through (E07)."""
     last_end: float = 0.0
     """When the last request ended, wall clock."""
     wait: float = 0.0

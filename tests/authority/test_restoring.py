@@ -19,6 +19,7 @@ from crawler.rules.tokens import token
 from models import ids, topics
 from models.mailbox import RESTORE, Message, RestoreSite, read
 from models.state import Account, Head, Proof, Suspension, Validator
+from models.web import Outcome
 from stack.restore import SINK_GROUP, Known, known, messages
 from tests.jobs import test_revisits as revisits
 from tests.jobs.driver import TEXT, Play, not_found, page
@@ -122,6 +123,17 @@ def test_A03_E02_E21_E22_settings_and_the_day_s_starts_come_back(engine: Engine)
     assert [fact.refusal for fact in after.of("crawl-decided")] == [None, "cap"]
 
 
+def test_A03_E07_the_day_s_address_checks_come_back(engine: Engine) -> None:
+    play, most = Play(page), bots.load("ema").address_check.per_site_day
+    for number in range(most + 2):
+        play.say("address-saved", path=f"/{number}")
+        play.run()
+    after = restored(engine, play)
+    assert sorted(map(set, after.site.head.checks.values())) == sorted(map(set, play.site.head.checks.values()))
+    after.say("address-saved", path="/more")
+    assert after.of("address-checked")[0].outcome == "site_limit"
+
+
 def test_A03_W06_a_pause_comes_back_until_it_is_over(engine: Engine) -> None:
     play = Play(lambda path: (503, {"Retry-After": "3600"}, b""), policy=Policy(bots.load("wembi"), b"k" * 32))
     play.say("list-site")
@@ -148,6 +160,46 @@ def test_A03_C01_C06_a_confirmation_comes_back_and_a_lost_proof_does_not(engine:
     after = restored(engine, play)
     same(play, after)
     assert after.site.head.accounts["acme"].proof is None
+
+
+@pytest.mark.parametrize(("answer", "above"), [(not_found, 25), (lambda _: Outcome.TIMEOUT, None)])
+@pytest.mark.parametrize("plan", ["trial", "paid"])
+def test_A03_C06_a_crawl_that_was_lost_after_it_found_no_proof_still_removes(
+    engine: Engine, answer: Any, above: int | None, plan: str
+) -> None:
+    """The proof is off file, so no later crawl would look for it: the removal is this crawl's, or nobody's."""
+    play = proved("certant")
+    play.say("site-confirmed", by="carl")
+    file = play.profile.proofs.file
+    assert file is not None
+    shop = play.handler
+    play.handler = lambda path: answer(path) if path == file.path else shop(path)
+    play.now += 60
+    play.say("crawl-requested", plan=plan)
+    while not play.of("proof-rechecked"):
+        play.step()
+    ended = restored(engine, play).of("crawl-ended")
+    assert [fact.end for fact in ended] == ["failed"]
+    assert ended[0].remove_above == (above and {"trial": 25, "paid": 100}[plan])
+
+
+def test_A03_C06_what_an_earlier_crawl_found_is_nothing_to_a_later_one(engine: Engine) -> None:
+    play = proved("certant")
+    play.say("site-confirmed", by="carl")
+    there = play.handler
+    play.handler = not_found
+    play.say("crawl-requested")
+    play.run()
+    assert play.of("crawl-ended")[-1].remove_above == 25
+    play.handler = there
+    play.now += 60
+    play.say("verification-requested")
+    play.run()
+    play.say("crawl-requested")
+    while len(play.of("proof-rechecked")) < 2:
+        play.step()
+    assert play.of("proof-rechecked")[-1].result == "found"
+    assert restored(engine, play).of("crawl-ended")[-1].remove_above is None
 
 
 def test_A03_a_proof_and_an_attestation_come_back_as_the_stronger(engine: Engine) -> None:
