@@ -26,6 +26,8 @@ _NAMED = re.compile(
 _LEVELS = {f"h{n}": n for n in range(1, 7)}
 _TITLED = frozenset((*_LEVELS, "button"))
 _MOST_LINKS = 0.7
+_ALL_LINKS = 0.9
+"""An answer that is links alone is a list of other threads: forums head theirs `Hot network questions`."""
 _LONGEST_ANSWER = 6_000
 _SHORTEST_ANSWER = 2
 _MAJORITY = 0.6
@@ -99,7 +101,8 @@ def _readable(tree: Tree, regions: Regions, candidate: Candidate) -> bool:
     length = regions.of(candidate.answer, candidate.stop)
     if not _SHORTEST_ANSWER <= length <= _LONGEST_ANSWER or len(candidate.text) > 300:
         return False
-    return regions.links(candidate.answer, candidate.stop) <= _MOST_LINKS * length or length > 300
+    linked = regions.links(candidate.answer, candidate.stop)
+    return linked <= _MOST_LINKS * length or (length > 300 and linked <= _ALL_LINKS * length)
 
 
 def _accepted(found: list[Candidate], context: _Context) -> Iterator[Candidate]:
