@@ -126,7 +126,7 @@ class Worker:
         """Start reading and, once everything is recovered, crawling."""
         self.failure = asyncio.get_running_loop().create_future()
         # Lives before the group is joined: an older process of this name ends first.
-        await asyncio.gather(self.reader.start(), self.lives.start())
+        await self.lives.start()
         self.vitals.start()
         self.app.finalize()
         await self.app.start()
@@ -153,6 +153,7 @@ class Worker:
         REBALANCES.inc()
         self._generation += 1
         owned = self._owned()
+        self.reader.start()
         self.sites.take(owned)
         self._behind = dict.fromkeys(owned, -1)
         self._spawn(self._find_ends(owned, self._generation))

@@ -88,8 +88,8 @@ class Child:
                 await self.process.kill()
             return False
         if self._again_at is None:
-            await self._died()
-        elif time.monotonic() >= self._again_at:
+            return await self._died()
+        if time.monotonic() >= self._again_at:
             self.spawn()
             return True
         return False
@@ -107,7 +107,8 @@ class Child:
         silent = now - self.heard
         return f"it has been silent for {silent:.0f} s" if silent > self.silence else ""
 
-    async def _died(self) -> None:
+    async def _died(self) -> bool:
+        """Say so, and start it again when that is due at once; whether it was."""
         await self.process.wait(0)  # also clears what it left in its process group
         alive = time.monotonic() - self._started
         self.deaths = 1 if alive > CALM else self.deaths + 1
@@ -120,9 +121,12 @@ class Child:
         if not self.ever_ready and self.deaths >= TRIES:
             raise StackError(f"{self.name} ended {TRIES} times before it was ready (exit code {code}).")
         wait = 0.0 if self.deaths == 1 else min(FIRST_WAIT * 2 ** (self.deaths - 2), LONGEST_WAIT)
-        self._again_at = time.monotonic() + wait
+        life, self._again_at = self.life, time.monotonic() + wait
         self.say("licet", f"{self.name} ended {_how(code)} after {alive:.1f} s; it is started again in {wait:g} s")
-        await self.gone(self.name, self.life)
+        if not wait:
+            self.spawn()  # it needs longer to its first question than the broker to the news of the death
+        await self.gone(self.name, life)
+        return not wait
 
     async def _ask(self) -> None:
         """GET /live and, until it is ready, /ready on its metrics port."""

@@ -33,6 +33,8 @@ from stack.topics_admin import apply
 
 ROOT = Path(__file__).resolve().parent.parent
 APP = (sys.executable, "-m", "app")
+ROLE = (sys.executable, "-m", "agents.start")
+"""A worker or a sink without the command line, whose imports take longer than the rest of a restart."""
 BEAT = 0.1
 WORKER_GRACE, SINK_GRACE, BROKER_GRACE, DATABASE_GRACE = 5.0, 2.0, 1.0, 1.5  # Ctrl-C ends all within 10 s
 MEMORY = "licet-worker-sites-changelog"
@@ -54,8 +56,8 @@ class Supervisor:
         *,
         settings: Settings | None = None,
         workers: int = 1,
-        worker_command: Sequence[str] = (*APP, "worker"),
-        sink_command: Sequence[str] = (*APP, "sink"),
+        worker_command: Sequence[str] = (*ROLE, "worker"),
+        sink_command: Sequence[str] = (*ROLE, "sink"),
         migrate_command: Sequence[str] = (*APP, "migrate"),
         environ: Mapping[str, str] | None = None,
         say: Say = print_line,

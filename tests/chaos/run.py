@@ -55,6 +55,7 @@ PROFILES = {
     "long": Profile(3540, 60, PROCESSES | OUTAGES | EVENTS | {"flood": 1}, 6.0),
     "utopia": Profile(120, 60, {"flood": 1}, 40.0),
     "figures": Profile(400, 40, KILLS | OUTAGES | {"stuck": 1, "rival": 1, "flood": 1}, 26.0),
+    "kills": Profile(300, 40, {"kill": 1}, 16.0),
     "brokers": Profile(300, 40, BROKERS, 30.0, nodes=3),
 }  # fmt: skip
 

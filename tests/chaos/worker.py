@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agents.health import Health
 from agents.run import run_service
-from app import policy_of
+from agents.start import policy_of
 from demo.worker import network_from
 from models.settings import Settings, load
 from tests.house.telling_worker import TellingWorker
