@@ -43,7 +43,12 @@ def environment(folder: Path) -> dict[str, str]:
 def test_A03_a_role_imports_what_it_needs_and_no_more(role: str, unwanted: set[str], tmp_path: Path) -> None:
     """By name and not by time: the whole service is built, and what is loaded by then is looked at."""
     done = subprocess.run(
-        [sys.executable, "-c", STARTED, role], env=environment(tmp_path), capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", STARTED, role],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
@@ -54,7 +59,12 @@ def test_A03_a_role_imports_what_it_needs_and_no_more(role: str, unwanted: set[s
 def test_a_mistake_in_the_configuration_is_a_sentence_and_no_traceback(tmp_path: Path) -> None:
     env = environment(tmp_path) | {"LICET_SESSION_TIMEOUT": "soon"}
     done = subprocess.run(
-        [sys.executable, "-m", "agents.start", "worker"], env=env, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", "agents.start", "worker"],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert done.returncode == 2
     assert done.stderr.startswith("Error: Configuration: ")
