@@ -11,7 +11,7 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,9 @@ from tests.house.house import SESSION
 
 WORKERS = NAMES[:3]
 DAY, HOUR = 86_400, 3_600
+CALM = 6.0
+FULL = 8.0
+"""Seconds that a disk stays full after it was noticed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,8 @@ class Nemesis(EventFaults):
         self.events = 0
         """Faults in events: each poisonous, duplicate, misplaced or misordered one."""
         self.notes: list[dict[str, Any]] = []
+        self.outage = 60.0
+        """Seconds that broker and database are away in `broker_down` and `database_down`."""
 
     async def play(self, faults: list[Fault]) -> None:
         """Each at its time; returns when the last has been healed."""
@@ -72,6 +77,15 @@ class Nemesis(EventFaults):
             await asyncio.sleep(max(0.0, began + fault.at - time.monotonic()))
             tasks.append(asyncio.create_task(self._one(fault)))
         await asyncio.gather(*tasks)
+        await self._whole()
+        self._write("heal", "all", "all")
+
+    async def in_turn(self, rounds: Sequence[Sequence[Fault]]) -> None:
+        """Each round by itself, with a calm after it: so its figure is its own. A round's faults begin together."""
+        for together in rounds:
+            await asyncio.sleep(CALM)
+            await asyncio.gather(*(self._one(fault) for fault in together))
+        await asyncio.sleep(CALM)
         await self._whole()
         self._write("heal", "all", "all")
 
@@ -161,6 +175,13 @@ class Nemesis(EventFaults):
         await waiting(lambda: self._process(name).pid != pid and self._rig.ready(name), 75)
         return {"restarted": time.monotonic() - began}
 
+    async def deaf(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """Alive, and not in the group: only its own word, and the broker's, can tell (F11)."""
+        pid, began = self._process(name).pid, time.monotonic()
+        self._process(name).send(signal.SIGHUP)
+        await waiting(lambda: self._process(name).pid != pid and self._rig.ready(name), 90)
+        return {"restarted": time.monotonic() - began}
+
     async def _absent(self, name: str, seconds: float, *, certain: bool) -> None:
         rig, child = self._rig, self._rig.children[name]
         gone = child.gone
@@ -242,8 +263,24 @@ class Nemesis(EventFaults):
         """Stopped for a minute."""
         node, began = rng.randrange(self._rig.kafka.nodes), time.monotonic()
         await self._rig.kafka.stop_node(node)
-        await asyncio.sleep(60.0)
-        return await self._broker_back(node, began)
+        gone = time.monotonic_ns()
+        await asyncio.sleep(self.outage)
+        return {"gone": gone} | await self._broker_back(node, began)
+
+    async def broker_full(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """Its disk is full (F16). Kafka ends itself when it cannot write; with space again, it is started again."""
+        rig, began = self._rig, time.monotonic()
+        broker, disk = rig.kafka.processes[0], rig.disks["kafka"]
+        disk.fill()
+        try:
+            ended = await waiting(lambda: not broker.alive, 30)
+            gone = time.monotonic_ns()
+            await asyncio.sleep(FULL)
+        finally:
+            disk.free()
+        if not ended:
+            await rig.kafka.kill()
+        return {"gone": gone, "ended_itself": ended} | await self._broker_back(0, began)
 
     # database
 
@@ -252,6 +289,10 @@ class Nemesis(EventFaults):
         assert postgres.process is not None
         await postgres.process.stop(5.0, number)
         await asyncio.sleep(seconds)
+        return await self._database_back()
+
+    async def _database_back(self) -> dict[str, Any]:
+        postgres = self._rig.postgres
         for pause in (1.0, 3.0, None):
             try:
                 await postgres.start()
@@ -264,7 +305,24 @@ class Nemesis(EventFaults):
 
     async def database_down(self, name: str, rng: random.Random) -> dict[str, Any]:
         """Stopped at once (SIGQUIT is PostgreSQL's immediate shutdown) for a minute."""
-        return await self._database_away(60.0, signal.SIGQUIT)
+        return await self._database_away(self.outage, signal.SIGQUIT)
+
+    async def database_full(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """Its disk is full (F25): the sink waits with what it has in hand."""
+        disk, postgres = self._rig.disks["postgres"], self._rig.postgres
+        disk.fill()
+        try:
+            refused = await waiting(self._refused, 30)
+            await asyncio.sleep(FULL)
+        finally:
+            disk.free()
+        if not postgres.alive:
+            return {"refused": refused, "ended_itself": True} | await self._database_back()
+        return {"refused": refused, "drained": await self._rig.drained(90.0)}
+
+    def _refused(self) -> bool:
+        """Whether the sink says that it is waiting."""
+        return not self._rig.ready("sink")
 
     async def database_kill(self, name: str, rng: random.Random) -> dict[str, Any]:
         """An immediate shutdown and a start."""
@@ -337,13 +395,29 @@ async def _nobody(_name: str, _life: str) -> None:
 def _targets() -> Iterator[tuple[str, tuple[str, ...]]]:
     for what in ("kill", "freeze_short", "term"):
         yield what, (*WORKERS, *WORKERS, "sink")
-    for what in ("freeze_long", "freeze_very_long", "freeze_watched", "stuck", "absent", "absent_certain", "rival"):
+    for what in (
+        "freeze_long",
+        "freeze_very_long",
+        "freeze_watched",
+        "stuck",
+        "deaf",
+        "absent",
+        "absent_certain",
+        "rival",
+    ):
         yield what, WORKERS
     for what in ("cut", "half_open", "slow"):
         yield what, (*WORKERS, "database")
-    for what in ("broker_restart", "broker_kill", "broker_freeze", "broker_down"):
+    for what in ("broker_restart", "broker_kill", "broker_freeze", "broker_down", "broker_full"):
         yield what, ("broker",)
-    for what in ("database_down", "database_kill", "database_restart", "database_terminate", "database_lock"):
+    for what in (
+        "database_down",
+        "database_kill",
+        "database_restart",
+        "database_terminate",
+        "database_lock",
+        "database_full",
+    ):
         yield what, ("postgres",)
     yield "visit", (NAMES[3],)
     yield "clock", (CLOCKED,)
