@@ -40,6 +40,8 @@ log = logging.getLogger(__name__)
 
 APP_ID = "licet-worker"
 MAILBOX = "site-mailbox"
+LOOK = 0.5
+"""Seconds between questions whether we are still in the group. Well below the delay of whoever takes over."""
 
 
 class WorkerApp(App):
@@ -105,7 +107,7 @@ class Worker:
 
     def _vitals(self, settings: Settings) -> Vitals:
         vitals = Vitals(
-            bootstrap(self.app), APP_ID, settings.name, interval=settings.heartbeat_interval,
+            bootstrap(self.app), APP_ID, settings.name, interval=min(LOOK, settings.heartbeat_interval),
             session=settings.session_timeout, asks_group=not settings.embedded,
         )  # fmt: skip
         vitals.waiting = lambda: self._heard_topics() if vitals.assigned else []

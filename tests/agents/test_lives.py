@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from itertools import product
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -174,6 +176,21 @@ def test_F6_half_a_session_without_the_broker_s_word_is_doubt() -> None:
     found.pulse.member -= 3.5
     assert found.doubtful()
     assert not vitals(asks_group=False).doubtful()
+
+
+async def test_E16_the_broker_s_word_that_we_are_no_member_is_doubt_at_once() -> None:
+    class Admin:
+        error, members = 0, [("", "a-worker")]
+
+        async def describe_consumer_groups(self, _groups: list[str]) -> list[Any]:
+            return [SimpleNamespace(groups=[(self.error, "", "", "", "", self.members)])]
+
+    found, admin = vitals(), Admin()
+    found._client_id = "a-worker"
+    for members, error, doubt in ([("", "a-worker")], 0, False), ([("", "other")], 0, True), ([], 15, False):
+        admin.members, admin.error = members, error
+        await found._answer(admin, None)  # type: ignore[arg-type]
+        assert found.doubtful() is doubt
 
 
 async def test_live_and_ready_say_different_things() -> None:
