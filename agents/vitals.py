@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 BEAT = 0.5
 DEAF = 45.0
 """Seconds out of work, with the broker there, after which a new process is asked for. Beyond a long rebalance."""
+LOST = 30.0
+"""The same for one that believes it has sites while the broker says that it is no member: whoever joins is one.
+With a session of 20 s before its eviction it is replaced within a minute."""
 PROBE = 5.0
 """Seconds for one answer of the broker."""
 
@@ -95,12 +98,13 @@ class Vitals:
             return ""
         if self.assigned:
             pulse.assigned = now
-        for what, since in (
-            ("out of the group", pulse.member if self._asks_group else now),
-            ("without an assignment", pulse.assigned),
-            ("taking no messages", pulse.progress),
+        lost = LOST if self.absent and self.assigned else limit
+        for what, since, longest in (
+            ("out of the group", pulse.member if self._asks_group else now, lost),
+            ("without an assignment", pulse.assigned, limit),
+            ("taking no messages", pulse.progress, limit),
         ):
-            if now - since > limit:
+            if now - since > longest:
                 return f"{what} for {now - since:.0f} s"
         return ""
 

@@ -121,11 +121,11 @@ class Child:
         if not self.ever_ready and self.deaths >= TRIES:
             raise StackError(f"{self.name} ended {TRIES} times before it was ready (exit code {code}).")
         wait = 0.0 if self.deaths == 1 else min(FIRST_WAIT * 2 ** (self.deaths - 2), LONGEST_WAIT)
-        life, self._again_at = self.life, time.monotonic() + wait
+        self._again_at = time.monotonic() + wait
         self.say("licet", f"{self.name} ended {_how(code)} after {alive:.1f} s; it is started again in {wait:g} s")
+        await self.gone(self.name, self.life)
         if not wait:
-            self.spawn()  # it needs longer to its first question than the broker to the news of the death
-        await self.gone(self.name, life)
+            self.spawn()
         return not wait
 
     async def _ask(self) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from agents.health import Health
 from agents.lives import Lives, NameTaken
 from agents.pump import MARGIN, takeover_wait
-from agents.vitals import DEAF, Vitals
+from agents.vitals import DEAF, LOST, Vitals
 from models.lives import TOPIC, Life, full_name, new_life
 from models.state import Head, Intent
 from stack.kafka import Kafka
@@ -148,6 +148,16 @@ def test_F11_deaf_is_who_is_out_of_work_although_the_broker_is_there(field: str,
     deaf = vitals()
     setattr(deaf.pulse, field, deaf.pulse.broker - DEAF - 1)
     assert deaf.deaf().startswith(words)
+
+
+def test_F11_who_is_no_member_and_does_not_know_it_is_deaf_sooner() -> None:
+    found = vitals()
+    found.pulse.member -= LOST + 1
+    assert found.deaf() == ""
+    found.absent = True
+    assert found.deaf().startswith("out of the group")
+    found.assigned = False  # a rebalance is under way, or it has not joined yet
+    assert found.deaf() == ""
 
 
 def test_F11_a_worker_that_is_never_assigned_is_deaf() -> None:

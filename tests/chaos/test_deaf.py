@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import trustme
 
 from stack.child import Child
 from stack.kafka import Kafka
@@ -32,7 +33,9 @@ async def test_F10_F11_a_stuck_and_a_deaf_worker_are_replaced_within_a_minute(
     await apply(kafka.bootstrap)
     (tmp_path / "key").write_bytes(b"k" * 40)
     (tmp_path / "key").chmod(0o600)
-    (tmp_path / "network.json").write_text(json.dumps({"routes": {"a.example": ["127.0.0.1", 1]}, "ca": None}))
+    trustme.CA().cert_pem.write_to_path(tmp_path / "ca.pem")
+    network = {"routes": {"a.example": ["127.0.0.1", 1]}, "ca": str(tmp_path / "ca.pem")}
+    (tmp_path / "network.json").write_text(json.dumps(network))
     port = free_port()
     env = {key: value for key, value in os.environ.items() if not key.startswith("LICET_")} | {
         "LICET_KAFKA": kafka.bootstrap, "LICET_DATA": str(tmp_path), "LICET_TOKEN_KEY_FILE": str(tmp_path / "key"),

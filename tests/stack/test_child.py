@@ -117,9 +117,9 @@ async def test_one_kept_process_is_started_again_and_leaves_with_its_keeper(brok
         return [json.loads(line.removeprefix("told "))["LICET_WORKER_LIFE"] for line in said if "told " in line]
 
     try:
-        await until(lambda: len(told()) == 1)
+        await until(lambda: len(told()) == 1, 30)
         os.kill(next(p.pid for p in psutil.Process().children() if WORKER[1] in p.cmdline()), signal.SIGKILL)
-        await until(lambda: len(told()) == 2)
+        await until(lambda: len(told()) == 2, 30)
         lives = told()
     finally:
         keeping.cancel()
