@@ -8,9 +8,13 @@ imports stand in the functions; `tests/agents/test_start.py` names what must not
 
 from __future__ import annotations
 
+import json
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING
+
+from models.lives import SPARE
 
 if TYPE_CHECKING:
     from crawler.fetch.network import Network
@@ -63,11 +67,26 @@ def run_sink(settings: Settings) -> int:
     return run_service(lambda: Sink(settings, health), health, settings)
 
 
+def stand_by() -> None:
+    """A spare waits here, with everything imported and nothing begun, until its supervisor needs it.
+
+    The line that it is told holds what its environment lacks. Without one the supervisor has gone.
+    """
+    if os.environ.pop(SPARE, ""):
+        if not (line := sys.stdin.readline()):
+            sys.exit(0)
+        os.environ.update(json.loads(line))
+
+
 def main(role: str) -> int:
     """Run one role with the settings of the environment; a mistake in them is a sentence and exit code 2."""
     from models.ceilings import ProfileError
     from models.settings import SettingsError, load
 
+    if role == "worker":
+        for name in ("agents.run", "agents.worker", "bots"):
+            import_module(name)  # now, and not when they are waited for
+    stand_by()
     try:
         settings = load()
         if role == "sink":

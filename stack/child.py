@@ -8,13 +8,14 @@ whoever takes its sites over is told so.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
 import aiohttp
 
-from models.lives import NAME_TAKEN, new_life
+from models.lives import NAME_TAKEN, SPARE, new_life
 from stack.errors import StackError
 from stack.net import LOOPBACK
 from stack.process import Process, Say
@@ -54,7 +55,12 @@ class Child:
         self.port = port
         self.say = say
         self.env = dict(env)
+        self._argv = tuple(argv)
         self.process = Process(name, argv, say, env=self.env)
+        self.with_spare = False
+        """Whether a second process stands by, all imported and nothing begun (`agents.start.stand_by`): imports are
+        most of a restart, and on a busy machine took longer than a session (measured)."""
+        self._spare: Process | None = None
         self.ready = False
         self.ever_ready = False
         self.deaths = 0
@@ -75,8 +81,27 @@ class Child:
         self._complaint = ""
         self._started = time.monotonic()
         self.life = new_life()
-        self.process.env = self.env | {"LICET_WORKER_LIFE": self.life}
+        born = {"LICET_WORKER_LIFE": self.life}
+        spare, self._spare = self._spare, None
+        if spare is not None and spare.alive:
+            self.process = spare
+            spare.tell(json.dumps(born))
+            return
+        self.process = Process(self.name, self._argv, self.say, env=self.env | born)
         self.process.spawn()
+
+    def _stand_by(self) -> None:
+        """Start the next spare, when there is time for it: the child is at work."""
+        if self.with_spare and self.ready and self._spare is None:
+            self._spare = Process(self.name, self._argv, self.say, env=self.env | {SPARE: "1"}, told=True)
+            self._spare.spawn()
+
+    async def stop(self, grace: float) -> None:
+        """End the child in order, and its spare at once."""
+        self.with_spare, spare = False, self._spare
+        if spare is not None:
+            await spare.kill()
+        await self.process.stop(grace)
 
     async def step(self) -> bool:
         """Notice a death, start again when it is time, ask how it is; whether it was started again."""
@@ -86,6 +111,7 @@ class Child:
             if why := self._lost():
                 self.say("licet", f"{self.name} is ended: {why}")
                 await self.process.kill()
+            self._stand_by()
             return False
         if self._again_at is None:
             return await self._died()

@@ -31,6 +31,7 @@ async def keep(
     env = dict(os.environ if environ is None else environ) | {"LICET_WORKER_NAME": name}
     child = Child(name, command or (*ROLE, role), env, settings.metrics_port, say, silence=settings.silence)
     if role == "worker":
+        child.with_spare = command is None
         child.gone = obituaries.publish
     child.spawn()
     try:
@@ -38,5 +39,5 @@ async def keep(
             await child.step()
             await asyncio.sleep(BEAT)
     finally:
-        await child.process.stop(WORKER_GRACE)
+        await child.stop(WORKER_GRACE)
         await obituaries.close()

@@ -107,8 +107,8 @@ class Supervisor:
                 await self._watcher
             self._watcher = None
         workers = [child for child in self.children if child.name != "sink"]
-        await asyncio.gather(*(child.process.stop(WORKER_GRACE) for child in workers))
-        await asyncio.gather(*(c.process.stop(SINK_GRACE) for c in self.children if c not in workers))
+        await asyncio.gather(*(child.stop(WORKER_GRACE) for child in workers))
+        await asyncio.gather(*(c.stop(SINK_GRACE) for c in self.children if c not in workers))
         if self._obituaries is not None:
             await self._obituaries.close()
         if self.tansu is not None:
@@ -192,6 +192,7 @@ class Supervisor:
             }
             child = Child(name, self.commands[role], env, port, self.say, silence=self.settings.silence)
             if role == "worker":
+                child.with_spare = tuple(self.commands[role][: len(ROLE)]) == ROLE
                 child.gone = self._obituaries.publish
             self.children.append(child)
             child.spawn()

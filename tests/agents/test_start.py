@@ -69,3 +69,22 @@ def test_a_mistake_in_the_configuration_is_a_sentence_and_no_traceback(tmp_path:
     assert done.returncode == 2
     assert done.stderr.startswith("Error: Configuration: ")
     assert "Traceback" not in done.stderr
+
+
+def test_A03_a_spare_has_imported_everything_and_begins_when_it_is_told(tmp_path: Path) -> None:
+    env = environment(tmp_path) | {"LICET_SPARE": "1"}
+    told = json.dumps({"LICET_WORKER_LIFE": "told", "LICET_SESSION_TIMEOUT": "soon"}) + "\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "agents.start", "worker"],
+        env=env, input=told, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "LICET_SESSION_TIMEOUT = 'soon'" in done.stderr  # so it has read its settings after it was told
+
+
+def test_A03_a_spare_whose_supervisor_has_gone_ends(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "agents.start", "worker"],
+        env=environment(tmp_path) | {"LICET_SPARE": "1"}, input="", capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")

@@ -184,7 +184,16 @@ class Rig(House):
         port = free_port()
         (self.folder / f"{name}.port").write_text(str(port))
         silence = SILENCE if name in NAMES else 15.0
-        child = Child(name, self.command(name), self.environment(name, port), port, self.tell, silence=silence)
+        child = Child(
+            name,
+            self.command(name),
+            self.environment(name, port),
+            port,
+            self.tell,
+            silence=silence,
+            spare=name in NAMES,
+        )
+        child.with_spare = name in NAMES
         if name in NAMES and self._obituaries is not None:
             child.gone = self._obituaries.publish
         child.spawn()
@@ -218,7 +227,7 @@ class Rig(House):
                 await asyncio.wait_for(self._producer.stop(), 5)
         for child in self.children.values():
             child.process.send(signal.SIGCONT)
-        await asyncio.gather(*(child.process.stop(8.0) for child in self.children.values()))
+        await asyncio.gather(*(child.stop(8.0) for child in self.children.values()))
         if self._obituaries is not None:
             await self._obituaries.close()
         for proxy in self.proxies.values():

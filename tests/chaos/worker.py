@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agents.health import Health
 from agents.run import run_service
-from agents.start import policy_of
+from agents.start import policy_of, stand_by
 from demo.worker import network_from
 from models.settings import Settings, load
 from tests.house.telling_worker import TellingWorker
@@ -37,6 +37,7 @@ def deaf(worker: TellingWorker) -> None:
 
 def main() -> int:
     """Run until SIGTERM."""
+    stand_by()
     settings: Settings = load()
     health = Health(settings.metrics_host, settings.metrics_port)
     network = Path(sys.argv[1])
