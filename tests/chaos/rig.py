@@ -191,7 +191,6 @@ class Rig(House):
             port,
             self.tell,
             silence=silence,
-            spare=name in NAMES,
         )
         child.with_spare = name in NAMES
         if name in NAMES and self._obituaries is not None:
