@@ -210,7 +210,7 @@ class Nemesis(EventFaults, OutageFaults):
         await waiting(lambda: rig.ready(name), 40)
         await asyncio.sleep(rng.uniform(5, 15))
         rig.away.add(name)
-        await rig.children[name].process.stop(12.0)
+        await rig.children[name].stop(12.0)
 
     async def rival(self, name: str, rng: random.Random) -> dict[str, Any]:
         """A second process under a worker's name: the older has to end with a sentence."""
