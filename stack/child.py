@@ -87,7 +87,9 @@ class Child:
             self.process = spare
             spare.tell(json.dumps(born))
             return
-        self.process = Process(self.name, self._argv, self.say, env=self.env | born)
+        if self.process.told:  # the one before was a spare
+            self.process = Process(self.name, self._argv, self.say)
+        self.process.env = self.env | born
         self.process.spawn()
 
     def _stand_by(self) -> None:
