@@ -1,71 +1,20 @@
-"""The command line `licet`. Supervised workers and sinks begin in `agents/start.py`, without it."""
+"""What runs here: worker and sink (agents/start.py), and the command line `licet` (commands/line.py).
+
+Each imports what it needs when it starts, so a worker carries no SQLAlchemy and `licet --help` no Faust.
+"""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-import click
-
 from agents.start import internet, policy_of, run_sink, run_worker
-from commands import audit, authority, erasing, jobs, staff, stopping, views
-from commands.database import migrate
-from commands.options import in_one_sentence, settings_for
-from commands.read import read
-from commands.robots import robots
-from commands.stack import kafka, keep, up
-from commands.topics import topics
 
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--config", type=click.Path(path_type=Path, dir_okay=False), help="Configuration file (licet.yaml).")
-@click.version_option(package_name="licet")
-@click.pass_context
-def licet(context: click.Context, config: Path | None) -> None:
-    """Licet, a crawler that asks first."""
-    context.obj = config
-
-
-@licet.command()
-@click.pass_obj
-@in_one_sentence
-def worker(config: Path | None) -> None:
-    """Run a worker: hear commands, keep each site's memory, make the requests."""
-    settings = settings_for(config)
-    policy = policy_of(settings)
-    sys.exit(run_worker(settings, policy, internet(policy)))
-
-
-@licet.command()
-@click.pass_obj
-@in_one_sentence
-def sink(config: Path | None) -> None:
-    """Run the sink: write facts and texts to PostgreSQL."""
-    sys.exit(run_sink(settings_for(config)))
-
-
-for command in (
-    migrate,
-    read,
-    robots,
-    topics,
-    kafka,
-    keep,
-    up,
-    *jobs.COMMANDS,
-    *staff.COMMANDS,
-    *authority.COMMANDS,
-    *stopping.COMMANDS,
-    *views.COMMANDS,
-    *audit.COMMANDS,
-    *erasing.COMMANDS,
-):
-    licet.add_command(command)
+__all__ = ["internet", "main", "policy_of", "run_sink", "run_worker"]
 
 
 def main() -> None:
     """The command line."""
-    licet()
+    from commands.line import licet  # noqa: PLC0415 - imports in functions are the point, see above
+
+    licet(prog_name="licet")
 
 
 if __name__ == "__main__":

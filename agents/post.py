@@ -48,7 +48,8 @@ class Post:
     async def to_site(self, message: Message) -> None:
         """Put a message into its site's mailbox, on the partition that is the site's."""
         partition = partition_of(message.site, self._partitions)
-        await self._send("site-mailbox", message.site.encode(), message.model_dump_json().encode(), partition)
+        value = message.model_dump_json(exclude_defaults=True).encode()  # F36: an older worker knows no newer field
+        await self._send("site-mailbox", message.site.encode(), value, partition)
 
     async def dead_letter(self, event: Any, error: Unreadable) -> None:
         """Keep what could not be read, with its cause and where it came from.

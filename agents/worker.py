@@ -101,7 +101,7 @@ class Worker:
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay, 2 * settings.heartbeat_interval + 1.0))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
-        self._agents(Intake(post))
+        self._agents(Intake(post, policy.profile))
         self.lives = Lives(bootstrap(self.app), me, self._fail)
         self.vitals = self._vitals(settings)
 

@@ -16,8 +16,9 @@ from crawler.reading.boxes import Block, Mark, Tree
 from crawler.reading.declared import declared
 from crawler.reading.groups import Groups, best_box
 from crawler.reading.places import Places
+from crawler.reading.prices import may_hold_price
 from crawler.reading.regions import Regions
-from crawler.reading.words import holds_price, is_tail_heading, signs_in
+from crawler.reading.words import holds_price, is_tail_heading
 
 MARKS = tuple(
     int(mark)
@@ -57,6 +58,15 @@ PAGE_NAMES = (
     "page: article",
 )  # fmt: skip
 NAMES = BLOCK_NAMES + BOX_NAMES + MARK_NAMES + NEAR_NAMES + PAGE_NAMES
+FLAGS = frozenset(("ends like a sentence", "under a tail heading", "price", "in main text"))
+"""Always a bool."""
+WHOLE = frozenset(
+    ("length", "words", "kind", "commas", "repeats on the page", "after h1", "after heading", "heading level",
+     "length before", "length after", "length around", "long before", "long after", "before or after the main text",
+     "length of outer box", "blocks in outer box", "length of section", "alike", "depth", "length of card", "cards",
+     "page: length", "page: blocks", "page: articles", "page: long blocks", "page: forms", "page: prices")
+)  # fmt: skip
+"""Always an int: `weights` compares these with whole numbers. What is in neither set may be any number."""
 
 
 Around = tuple[tuple[float, ...], int, int]
@@ -111,13 +121,10 @@ def _page(tree: Tree, regions: Regions, without: Container[int]) -> _Page:
     shares = [block.linked / length for block, length in zip(blocks, lengths, strict=True)]
     longs = [length >= 100 and share < 0.3 for length, share in zip(lengths, shares, strict=True)]
     texts = [block.text for block in blocks]
-    signs = signs_in("\n".join(texts))
     priced = [False] * len(blocks)
-    if signs:
-        priced = [
-            length < 300 and index not in without and holds_price(text, signs)
-            for index, (text, length) in enumerate(zip(texts, lengths, strict=True))
-        ]
+    short, signs = may_hold_price(tree)
+    for index in short if signs else ():
+        priced[index] = index not in without and holds_price(texts[index], signs)
     best = best_box(tree, [i for i, is_long in enumerate(longs) if is_long])
     before = list(accumulate(longs, initial=0))
     counts = Counter(texts)
@@ -129,13 +136,13 @@ def _page(tree: Tree, regions: Regions, without: Container[int]) -> _Page:
 def _page_numbers(page: _Page) -> tuple[float, ...]:
     tree, regions, best = page.tree, page.regions, page.best
     total, count = regions.total, len(tree.blocks)
-    tags = Counter([box.tag for box in tree.boxes])
+    tags = [box.tag for box in tree.boxes]
     mains = [regions.of(box.start, box.end) for box in tree.boxes if box.own & _MAIN]
     inside = regions.of(*best)
     repeated = sum(times > 1 for times in page.counts.values())
     return (
-        total, count, regions.linked[-1] / total, max(mains, default=0) / total, min(tags["article"], 20),
-        page.long_before[-1], min(tags["form"], 5), min(sum(page.priced), 30), repeated / max(1, count),
+        total, count, regions.linked[-1] / total, max(mains, default=0) / total, min(tags.count("article"), 20),
+        page.long_before[-1], min(tags.count("form"), 5), min(sum(page.priced), 30), repeated / max(1, count),
         inside / total, regions.links(*best) / max(1, inside), *declared(tree),
     )  # fmt: skip
 

@@ -207,7 +207,7 @@ class Node:
         stepper.on_slow_broker = lambda: worker.pump.hold(max(2.0, worker._delay))
         worker.mailbox = Mailbox(worker.sites, post, policy, PARTITIONS)
         worker.mailbox.on_change = lambda site: worker.pump.add(site, worker.sites.get(site).head)
-        self.intake = Intake(post)
+        self.intake = Intake(post, policy.profile)
         return worker
 
     # -- what the worker calls
