@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
+import bots
 from agents.intake import Intake
 from agents.post import Post
 from agents.runtime import build_app, raw_topic
@@ -37,7 +38,9 @@ async def test_A04_I15_ten_thousand_poisonous_events_are_set_aside_and_no_good_o
         settings = Settings(kafka=(kafka.bootstrap,), data=tmp_path, session_timeout=6, heartbeat_interval=1)
         name = f"poison-{secrets.token_hex(4)}"
         app = build_app(settings, name, stream_wait_empty=False)
-        app.agent(raw_topic(app, TOPIC), name="intake", concurrency=1)(Intake(Post(app, 12)).__call__)
+        app.agent(raw_topic(app, TOPIC), name="intake", concurrency=1)(
+            Intake(Post(app, 12), bots.load("ema")).__call__
+        )
         app.finalize()
         await app.start()
         app.producer.buffer.max_messages = 10_000

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOT_A_WORKERS = {
-    "sqlalchemy", "alembic", "psycopg2", "mako", "click", "selectolax", "commands", "migrations", "stack", "app",
+    "sqlalchemy", "alembic", "psycopg2", "mako", "click", "selectolax", "commands", "migrations", "stack.supervisor", "stack.restore", "app",
     "crawler.reading.page", "crawler.reading.marks", "crawler.reading.weights", "agents.sink", "agents.storing",
     "models.tables", "pytest",
 }  # fmt: skip
