@@ -40,6 +40,8 @@ log = logging.getLogger(__name__)
 
 APP_ID = "licet-worker"
 MAILBOX = "site-mailbox"
+LOOK = 0.5
+"""Seconds between questions whether we are still in the group. Well below the delay of whoever takes over."""
 
 
 class WorkerApp(App):
@@ -105,7 +107,7 @@ class Worker:
 
     def _vitals(self, settings: Settings) -> Vitals:
         vitals = Vitals(
-            bootstrap(self.app), APP_ID, settings.name, interval=settings.heartbeat_interval,
+            bootstrap(self.app), APP_ID, settings.name, interval=min(LOOK, settings.heartbeat_interval),
             session=settings.session_timeout, asks_group=not settings.embedded,
         )  # fmt: skip
         vitals.waiting = lambda: self._heard_topics() if vitals.assigned else []
@@ -126,7 +128,7 @@ class Worker:
         """Start reading and, once everything is recovered, crawling."""
         self.failure = asyncio.get_running_loop().create_future()
         # Lives before the group is joined: an older process of this name ends first.
-        await asyncio.gather(self.reader.start(), self.lives.start())
+        await self.lives.start()
         self.vitals.start()
         self.app.finalize()
         await self.app.start()
@@ -153,6 +155,7 @@ class Worker:
         REBALANCES.inc()
         self._generation += 1
         owned = self._owned()
+        self.reader.start()
         self.sites.take(owned)
         self._behind = dict.fromkeys(owned, -1)
         self._spawn(self._find_ends(owned, self._generation))

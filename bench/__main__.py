@@ -5,9 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import fetch, latency, rules
+from bench import fetch, latency, recovery, rules
 
-BENCHES: dict[str, Callable[[], object]] = {"rules": rules.main, "fetch": fetch.main, "latency": latency.main}
+BENCHES: dict[str, Callable[[], object]] = {
+    "rules": rules.main,
+    "fetch": fetch.main,
+    "latency": latency.main,
+    "recovery": recovery.main,
+}
 
 
 def main(names: list[str]) -> int:

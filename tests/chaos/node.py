@@ -137,6 +137,9 @@ class Silent:
     assigned = False
     namesake = False
 
+    def start(self) -> None:
+        """The reading children of the real one."""
+
     def doubtful(self) -> bool:
         """The broker's word is as old as the last heartbeat: the standstill covers what this world plays."""
         return False
@@ -192,7 +195,9 @@ class Node:
         worker.memory = memory
         post = object.__new__(Post)
         post._partitions = PARTITIONS
-        names = ("site-mailbox", "site-events", "page-fetched", "pages-listed", DEAD_LETTERS)
+        post._app = self  # type: ignore[assignment]
+        worker.reader = Silent()  # type: ignore[assignment]
+        names = ("site-mailbox", "site-events", "page-fetched", "pages-listed")
         post._topics = {name: Topic(self, name) for name in names}  # type: ignore[misc]
         worker.sites = Sites(memory, post, PARTITIONS)
         worker._standstill = standstill = Standstill(max(STALL, 2 * HEARTBEAT + 1.0))
@@ -206,6 +211,18 @@ class Node:
         return worker
 
     # -- what the worker calls
+
+    @property
+    def producer(self) -> Node:
+        """Faust's `app.producer`."""
+        return self
+
+    async def send(
+        self, topic: str, key: bytes, value: bytes, partition: None, timestamp: None, headers: list[tuple[str, bytes]]
+    ) -> asyncio.Future[Any]:
+        """One record, past Faust's queue."""
+        assert topic == DEAD_LETTERS
+        return self.produce("tell", topic, 0, key, value, tuple(headers))
 
     @property
     def assignor(self) -> Node:
