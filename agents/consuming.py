@@ -42,7 +42,9 @@ async def consume(stream: Any, handle: Handle, refuse: Refuse, *, letters: int =
         async for event in stream.events():
             event.message.incref()
             error = await _insisted(event, partial(_handled, event, handle))
-            await line.join(event, None if error is None else _insisted(event, partial(refuse, event, error)))
+            await line.join(
+                event, None if error is None else partial(_insisted, event, partial(refuse, event, error))
+            )
     finally:
         line.leave()
 
@@ -54,23 +56,24 @@ class Line:
     """
 
     def __init__(self, most: int) -> None:
-        self._most = most
+        self._room = asyncio.Semaphore(most)
         self._waiting: deque[tuple[Any, asyncio.Task[None] | None]] = deque()
         self._flying: set[asyncio.Task[None]] = set()
 
-    async def join(self, event: Any, letter: Coroutine[Any, Any, None] | None) -> None:
-        """Queue up; returns when there is room for the next letter."""
-        task = None if letter is None else asyncio.create_task(letter)
-        self._waiting.append((event, task))
-        if task is not None:
+    async def join(self, event: Any, letter: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
+        """Queue up; with a letter, once there is room for it."""
+        task = None
+        if letter is not None:
+            await self._room.acquire()
+            task = asyncio.create_task(letter())
             self._flying.add(task)
             task.add_done_callback(self._arrived)
+        self._waiting.append((event, task))
         self._advance()
-        while len(self._flying) >= self._most:
-            await asyncio.wait(self._flying, return_when=asyncio.FIRST_COMPLETED)
 
     def _arrived(self, task: asyncio.Task[None]) -> None:
         self._flying.discard(task)
+        self._room.release()
         self._advance()
 
     def _advance(self) -> None:
