@@ -68,8 +68,9 @@ class Consumer(StockConsumer):
         self._asking: set[asyncio.Task[None]] = set()
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
-        """As ever; and remember where each partition begins for us."""
-        found: Mapping[TP, int] = await super().seek_to_committed()
+        """As ever, but all partitions at once; and remember where each begins for us."""
+        thread = self._thread
+        found: Mapping[TP, int] = await thread.call_thread(seek_at_once, thread._ensure_consumer())  # noqa: SLF001 - Faust's driver is pinned
         ours = {TP(*tp): offset for tp, offset in found.items() if self.app.topics.acks_enabled_for(tp.topic)}
         if new := [tp for tp, offset in ours.items() if offset is None or offset < 0]:
             starts = {TP(*tp): offset for tp, offset in (await self.earliest_offsets(*new)).items()}
@@ -88,12 +89,15 @@ class Consumer(StockConsumer):
         base, acked = self._base.get(tp), self._acked[tp]
         if base is None or not acked:
             return None  # where the partition begins for us is not known yet
+        # A commit of ours that was on its way while the rebalance asked for the committed offsets: Faust takes no
+        # acknowledgement below it, so what was read again from before it would be a hole for ever (measured).
+        base = max(base, self._committed_offset[tp] or 0)
         end, beyond = advance(base, acked, self._holes.get(tp))
         if beyond is not None:
             self._look_into(tp, end, beyond)
         else:
             self._holes.pop(tp, None)
-        if end == base:
+        if end == self._base[tp]:
             return None
         done = [offset for offset in acked if offset < end]
         acked[:] = [offset for offset in acked if offset >= end]
@@ -128,6 +132,17 @@ class Consumer(StockConsumer):
             cast("Any", self.app).on_passed_over(
                 PassedOver(f"{tp.topic}[{tp.partition}]@{lost} was fetched and not handed on")
             )
+
+
+async def seek_at_once(consumer: AIOKafkaConsumer) -> dict[TopicPartition, int | None]:
+    """The client's own `seek_to_committed` asks for one partition after the other: 1.6 s for 44 (measured)."""
+    tps = sorted(consumer.assignment())
+    offsets = await asyncio.gather(*(consumer.committed(tp) for tp in tps))
+    found = dict(zip(tps, offsets, strict=True))
+    for tp, offset in found.items():
+        if offset:
+            consumer.seek(tp, offset)
+    return found
 
 
 async def first_record(app: Any, tp: TP, hole: Hole) -> int | None:

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from aiohttp import web
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 
+from stack.errors import StackError
+
 
 class Health:
     """What the process says of itself. Not ready until somebody says so (F11)."""
@@ -45,7 +47,14 @@ class Health:
         )
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False)
         await self._runner.setup()
-        await web.TCPSite(self._runner, self.host, self.port).start()
+        try:
+            await web.TCPSite(self._runner, self.host, self.port).start()
+        except OSError:
+            await self.stop()
+            raise StackError(
+                f"/metrics cannot listen on {self.host}:{self.port}: another process does, or this machine has no"
+                " such address. Each process needs a port of its own, in LICET_METRICS_PORT."
+            ) from None
         self.port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:

@@ -6,8 +6,7 @@ import asyncio
 import logging
 import os
 
-from crawler.reading.bodies import PRELOAD, read_page, read_robots, read_sitemap
-from crawler.reading.marks import read_marks
+from crawler.reading.bodies import PRELOAD, read_page, read_proof, read_robots, read_sitemap
 from crawler.reading.pool import ParseLimit, Readers, ReadingFailed
 from crawler.rules.jobs import Send
 from crawler.rules.jobs.answer import Read
@@ -31,9 +30,14 @@ class Reader:
         self._profile = policy.profile
         self._readers: Readers | None = None
 
-    async def start(self) -> None:
-        """Start the children, as many as the machine has processors."""
-        self._readers = Readers(size=max(1, os.cpu_count() or 1), preload=PRELOAD)
+    def start(self) -> None:
+        """Start the children, as many as the machine has processors; a second call does nothing.
+
+        Not before the worker has its sites: they import for half a second each, which would come on top of the
+        start of a worker whose sites wait for it. Nothing is read before its request was made.
+        """
+        if self._readers is None:
+            self._readers = Readers(size=max(1, os.cpu_count() or 1), preload=PRELOAD)
 
     async def close(self) -> None:
         """End the children."""
@@ -71,7 +75,7 @@ class Reader:
             return await self._readers.run(read_page, response, plan.request.url, token)
         if plan.request.kind is Kind.HOMEPAGE_PROOF and self._profile.proofs.page is not None:
             name = self._profile.proofs.page.meta
-            return await self._readers.run(read_marks, response.body, response.header("Content-Type"), name)
+            return await self._readers.run(read_proof, response.body, response.header("Content-Type"), name)
         if plan.request.kind is Kind.SITEMAP:
             if len(response.body) <= SMALL:
                 return read_sitemap(response.body, plan.host, self._profile)

@@ -52,6 +52,7 @@ ROBOTS = Target(tables.Crawl, ("crawl",), Rule.FILL, "robots_at")
 ENDS = Target(tables.Crawl, ("crawl",), Rule.FILL, "terminal_at")
 FETCHES = Target(tables.Fetch, ("id",))
 DIGESTS = Target(tables.Digest, ("crawl", "url_id"))
+SIGHTINGS = Target(tables.Sighting, ("crawl", "page_id"))
 URLS = Target(tables.Url, ("url_id",), Rule.OLDEST, "named_at")
 PAGES = Target(tables.Page, ("page_id",))
 LISTINGS = Target(tables.Listing, ("job",))
@@ -78,6 +79,7 @@ TARGETS = (
     ENDS,
     FETCHES,
     DIGESTS,
+    SIGHTINGS,
     URLS,
     PAGES,
     LISTINGS,
@@ -109,7 +111,8 @@ def _settings(fact: events.SettingsSaved) -> Rows:
 
 
 def _address_checked(fact: events.AddressChecked) -> Rows:
-    yield ADDRESS_CHECKS, {**_own(fact), "job": UUID(fact.job), "at": when(fact.at)}
+    own = {name: value for name, value in _own(fact).items() if name != "reason"}  # it follows from the outcome
+    yield ADDRESS_CHECKS, {**own, "job": UUID(fact.job), "at": when(fact.at)}
 
 
 def _verified(fact: events.Verified) -> Rows:
@@ -191,6 +194,11 @@ def _page_kept(fact: events.PageKept) -> Rows:
     yield DIGESTS, {**own, "crawl": UUID(fact.crawl), "at": when(fact.at)}
 
 
+def _page_unchanged(fact: events.PageUnchanged) -> Rows:
+    own = fact.model_dump(include={"site", "page_id", "url_id"})
+    yield SIGHTINGS, {**own, "crawl": UUID(fact.crawl), "at": when(fact.at)}
+
+
 def _confirmed(fact: events.SiteConfirmed) -> Rows:
     yield CONFIRMATIONS, {**_own(fact), "at": when(fact.at)}
 
@@ -240,7 +248,8 @@ def _page(fact: events.PageFetched) -> Rows:
     page_id = ids.page_id(fact.crawl, fact.url)
     keys = {"page_id": page_id, "crawl": UUID(fact.crawl), "url_id": url_id, "fetched_at": at}
     # the pairs go with their page: a late copy of the page must not add its own to the first one's
-    lists = {"facts": list(fact.facts), "frame": list(fact.frame), "menu": list(fact.menu)}
+    lists: Row = {"facts": list(fact.facts), "frame": list(fact.frame), "menu": list(fact.menu)}
+    lists["links"] = None if fact.links is None else list(fact.links)
     yield PAGES, {**own, **keys, **lists, PAIRS: pairs(page_id, fact.pairs)}
     yield URLS, {"url_id": url_id, "site": fact.site, "url": fact.url, "named_at": at}
 
@@ -274,6 +283,7 @@ _BY_TYPE: dict[type[Fact], Callable[[Any], Rows]] = {
     events.CrawlEnded: _ended,
     events.RequestEnded: _request,
     events.PageKept: _page_kept,
+    events.PageUnchanged: _page_unchanged,
     **dict.fromkeys(
         (events.Suspended, events.Resumed, events.Blocked, events.Unblocked, events.Listed, events.Unlisted), _staff
     ),

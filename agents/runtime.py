@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import faust
+from faust.tables.manager import TableManager
 
 from agents import versions
 from agents.acks import Consumer
@@ -42,6 +43,7 @@ def faust_settings(settings: Settings, app_id: str) -> dict[str, Any]:
         # topics come from topics.yaml alone; what Faust would create has the broker's partition count
         "topic_allow_declare": False,
         "topic_disable_leader": True,
+        "TableManager": Tables,
         "web_enabled": False,
         "web_host": "127.0.0.1",
         "web_bind": "127.0.0.1",
@@ -61,6 +63,15 @@ def _by_broker(settings: Settings, app_id: str) -> dict[str, Any]:
     if settings.worker_name:
         return {"consumer_group_instance_id": f"{app_id}-{settings.worker_name}"}
     return {}
+
+
+class Tables(TableManager):
+    """Faust's manager of tables, without the second in which it waits for more of them: ours are declared by then."""
+
+    async def on_start(self) -> None:
+        """Begin at once: whoever restarts a worker waits for it."""
+        await self._update_channels()
+        await self.recovery.start()
 
 
 class App(faust.App):

@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 BEAT = 0.5
 DEAF = 45.0
 """Seconds out of work, with the broker there, after which a new process is asked for. Beyond a long rebalance."""
+LOST = 30.0
+"""The same for one that believes it has sites while the broker says that it is no member: whoever joins is one.
+With a session of 20 s before its eviction it is replaced within a minute."""
 PROBE = 5.0
 """Seconds for one answer of the broker."""
 
@@ -54,6 +57,9 @@ class Vitals:
         now = time.monotonic()
         self.pulse = Pulse(now, now, now, now)
         self.assigned = False
+        self.absent = False
+        """Whether the broker's last answer was that we are no member. A second one is not waited for: a worker whose
+        heartbeats had ended went on for 2.2 s after its eviction, one request more than is recorded (measured)."""
         self.waiting: Callable[[], Iterable[TopicPartition]] = tuple
         """The partitions whose messages this process should be taking."""
         self.on_doubt: Callable[[], None] = lambda: None
@@ -79,8 +85,9 @@ class Vitals:
         return "not a member of the group" if self.doubtful() else ""
 
     def doubtful(self) -> bool:
-        """Whether the broker's word that the sites are ours is too old."""
-        return self._asks_group and time.monotonic() - self.pulse.member > self._session / 2
+        """Whether the broker's word that the sites are ours is too old, or was that they are not."""
+        stale = time.monotonic() - self.pulse.member > self._session / 2
+        return self._asks_group and (self.absent or stale)
 
     def deaf(self) -> str:
         """Why only a new process can help; empty when none is needed. With the broker away none would help."""
@@ -91,12 +98,13 @@ class Vitals:
             return ""
         if self.assigned:
             pulse.assigned = now
-        for what, since in (
-            ("out of the group", pulse.member if self._asks_group else now),
-            ("without an assignment", pulse.assigned),
-            ("taking no messages", pulse.progress),
+        lost = LOST if self.absent and self.assigned else limit
+        for what, since, longest in (
+            ("out of the group", pulse.member if self._asks_group else now, lost),
+            ("without an assignment", pulse.assigned, limit),
+            ("taking no messages", pulse.progress, limit),
         ):
-            if now - since > limit:
+            if now - since > longest:
                 return f"{what} for {now - since:.0f} s"
         return ""
 
@@ -142,8 +150,12 @@ class Vitals:
             return
         (answer,) = await admin.describe_consumer_groups([self._group])
         self.pulse.broker = asked
-        if any(member[1] == self._client_id for member in answer.groups[0][5]):
+        error, members = answer.groups[0][0], answer.groups[0][5]
+        self.absent = False
+        if any(member[1] == self._client_id for member in members):
             self.pulse.member = asked
+        elif not error:
+            self.absent = True
         await self._progress(admin, consumer, asked)
 
     async def _progress(self, admin: AIOKafkaAdminClient, consumer: AIOKafkaConsumer, asked: float) -> None:

@@ -41,6 +41,8 @@ log = logging.getLogger(__name__)
 
 APP_ID = "licet-worker"
 MAILBOX = "site-mailbox"
+LOOK = 0.5
+"""Seconds between questions whether we are still in the group. Well below the delay of whoever takes over."""
 
 
 class WorkerApp(App):
@@ -100,13 +102,13 @@ class Worker:
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay, 2 * settings.heartbeat_interval + 1.0))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
-        self._agents(Intake(post))
+        self._agents(Intake(post, policy.profile))
         self.lives = Lives(bootstrap(self.app), me, self._fail)
         self.vitals = self._vitals(settings)
 
     def _vitals(self, settings: Settings) -> Vitals:
         vitals = Vitals(
-            bootstrap(self.app), APP_ID, settings.name, interval=settings.heartbeat_interval,
+            bootstrap(self.app), APP_ID, settings.name, interval=min(LOOK, settings.heartbeat_interval),
             session=settings.session_timeout, asks_group=not settings.embedded,
         )  # fmt: skip
         vitals.waiting = lambda: self._heard_topics() if vitals.assigned else []
@@ -127,7 +129,7 @@ class Worker:
         """Start reading and, once everything is recovered, crawling."""
         self.failure = asyncio.get_running_loop().create_future()
         # Lives before the group is joined: an older process of this name ends first.
-        await asyncio.gather(self.reader.start(), self.lives.start())
+        await self.lives.start()
         self.vitals.start()
         self.app.finalize()
         await self.app.start()
@@ -157,6 +159,7 @@ class Worker:
         REBALANCES.inc()
         self._generation += 1
         owned = self._owned()
+        self.reader.start()
         self.sites.take(owned)
         self._behind = dict.fromkeys(owned, -1)
         self._spawn(self._find_ends(owned, self._generation))

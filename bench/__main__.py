@@ -5,9 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from bench import fetch, latency, rules
+from bench import fetch, latency, poison, recovery, rules
 
-BENCHES: dict[str, Callable[[], object]] = {"rules": rules.main, "fetch": fetch.main, "latency": latency.main}
+BENCHES: dict[str, Callable[[], object]] = {
+    "rules": rules.main,
+    "fetch": fetch.main,
+    "latency": latency.main,
+    "recovery": recovery.main,
+    "poison": poison.main,
+}
 
 
 def main(names: list[str]) -> int:

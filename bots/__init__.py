@@ -45,7 +45,12 @@ def load_file(path: str | Path) -> Profile:
 def from_environment(profile: Profile, environ: Mapping[str, str]) -> Profile:
     """`LICET_BOT__PACE__CRAWL__DELAY=2` tightens `pace.crawl.delay`; values are read as YAML."""
     for variable in sorted(name for name in environ if name.startswith(PREFIX)):
-        value: Any = yaml.safe_load(environ[variable])
+        try:
+            value: Any = yaml.safe_load(environ[variable])
+        except yaml.YAMLError:
+            raise ProfileError(
+                variable, "(value)", environ[variable], "a value as YAML writes it is expected"
+            ) from None
         for field in reversed(variable.removeprefix(PREFIX).lower().split("__")):
             value = {field: value}
         profile = profile.tightened(value, origin=variable)

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+import bots
 from commands import lookups, windows
 from commands.desk import Desk, Row, desk, place_of
 from commands.options import EXIT_CONFIGURATION, Sentence, in_one_sentence
@@ -19,6 +20,8 @@ CRAWLS = (
     "kind", "crawl", "requested", "requester", "requested_by", "account", "host", "decision", "authority", "bot",
     "end", "ended", "in_window",
 )  # fmt: skip
+NEVER: Row = {"kind": "never"}
+"""Nothing was ever said of the site and the operator's list."""
 OUTSIDE = ("what", "account", "result", "in_window", "first", "last", "job")
 
 
@@ -31,8 +34,9 @@ OUTSIDE = ("what", "account", "result", "in_window", "first", "last", "job")
 @click.pass_obj
 @in_one_sentence
 def audit(config: Path | None, address: str, begin: str, end: str, zone: str, *, as_json: bool) -> None:
-    """Answer "were you crawling my domain in this window, and on what authority?".
+    """Tell what was asked of a site when, by what right.
 
+    The answer to "were you crawling my domain in this window, and on what authority?" (E24), from the audit rows.
     Exit code 0: something was there. 1: nothing was. 2: the question could not be answered.
     """
     place = place_of(address, staff=True)
@@ -59,8 +63,15 @@ def _crawls(here: Desk, site: str, at: Window) -> list[Row]:
 def _crawl(here: Desk, row: Row, requests: dict[str, int], at: Window) -> Row:
     proof = here.row(lookups.proof_behind(row)) if row["verified"] else None
     times = {name: value and at.shown(value) for name, value in row.items() if isinstance(value, datetime)}
-    authority = windows.authority(row, proof, here.row(lookups.verification(row["crawl"])), at)
+    entry = here.row(lookups.listed_then(row["site"], row["decided_at"])) or NEVER if _by_list(row) else None
+    authority = windows.authority(row, proof, here.row(lookups.verification(row["crawl"])), at, entry)
     return {**row, **times, "in_window": requests, "authority": authority}
+
+
+def _by_list(crawl: Row) -> bool:
+    """Whether the bot of that crawl reads what its operator has listed (W01)."""
+    known = crawl["bot"] in bots.NAMES and crawl["decided_at"] is not None
+    return known and bots.load(crawl["bot"]).gate.kind == "operator_list"
 
 
 def _outside(here: Desk, site: str, at: Window) -> list[Row]:
@@ -105,6 +116,3 @@ def _told(row: Row, at: Window) -> Row:
     end = row["terminal_kind"] or "still running"
     times = {"requested": at.said(row["requested_at"]), "ended": at.said(row["terminal_at"])}
     return {**row, **times, "decision": decision, "end": end, "kind": row["kind"] or "crawl"}
-
-
-COMMANDS = (audit,)

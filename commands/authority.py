@@ -10,7 +10,7 @@ import click
 
 from commands import importing, lookups
 from commands.desk import Place, desk, place_of
-from commands.options import Sentence, in_one_sentence
+from commands.options import EXIT_CONFIGURATION, Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row, print_rows
 from commands.staff import by_option, order, reason_option
 from models import ids
@@ -24,6 +24,18 @@ account_option = click.option("--account", required=True, help="The customer.")
 class OrImport(click.Group):
     """`licet attest HOST ...`, and `licet attest import FILE`."""
 
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Both ways of it."""
+        return ["HOST --account A --by W --kept-at P", "| import FILE"]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of `licet attest HOST`: they are what is looked for here."""
+        site = self.commands["site"]
+        rows = [row for option in site.get_params(ctx) if (row := option.get_help_record(ctx)) is not None]
+        with formatter.section("Options of licet attest HOST"):
+            formatter.write_dl(rows)
+        self.format_commands(ctx, formatter)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -33,7 +45,10 @@ class OrImport(click.Group):
 
 @click.group(cls=OrImport, no_args_is_help=True)
 def attest() -> None:
-    """Attest an authorisation that you hold (E11): `licet attest HOST ...`, or `licet attest import FILE`."""
+    """Attest an authorisation that you hold, or import many.
+
+    It is the weaker proof: the customer is still to prove the site (E11).
+    """
 
 
 @attest.command("site", hidden=True)
@@ -58,15 +73,16 @@ def attest_site(config: Path | None, /, address: str, *, as_json: bool, **said: 
 @click.pass_obj
 @in_one_sentence
 def attest_import(config: Path | None, file: Path, *, check: bool) -> None:
-    """Attest for many sites: a CSV with the columns account, address, by, kept_at. All of it, or nothing.
+    """Attest for many sites, from a CSV.
 
-    A line that is wrong is named, and then no line is imported. Running the same file again changes nothing.
+    Its columns are account, address, by and kept_at; all of it is taken, or nothing. A line that is wrong is
+    named, and then no line is imported. Running the same file again changes nothing.
     """
     lines = importing.read(file)
     for line in lines:
         click.echo(line.report())
     if wrong := sum(1 for line in lines if line.error):
-        raise Sentence(f"{wrong} of {len(lines)} lines are wrong; nothing was imported.")
+        raise Sentence(f"{wrong} of {len(lines)} lines are wrong; nothing was imported.", EXIT_CONFIGURATION)
     if not check:
         with desk(config) as at:
             importing.publish(at, lines)
@@ -82,7 +98,10 @@ def attest_import(config: Path | None, file: Path, *, check: bool) -> None:
 @click.pass_obj
 @in_one_sentence
 def withdraw(config: Path | None, /, address: str, *, as_json: bool, **said: str) -> None:
-    """Withdraw an account's proof of a site; what runs on it ends (E13)."""
+    """Withdraw an account's proof of a site.
+
+    What runs on it ends (E13).
+    """
     row = _verification(config, place_of(address, staff=True), "withdraw-verification", "withdrawn", address, **said)
     _show(f"{row['site']}: {row['kind']}", row, as_json)
 
@@ -104,7 +123,10 @@ def _verification(config: Path | None, place: Place, kind: str, fact: str, addre
 @click.pass_obj
 @in_one_sentence
 def block(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
-    """Put a site on the blocklist: at once, and whatever is or will be on file for it (W13)."""
+    """Put a site on the blocklist, at once.
+
+    It holds whatever is or will be on file for the site (W13), until `licet unblock`.
+    """
     order(config, address, "block-site", "blocked", as_json, by=by, reason=reason)
 
 
@@ -116,7 +138,7 @@ def block(config: Path | None, address: str, by: str, reason: str, *, as_json: b
 @click.pass_obj
 @in_one_sentence
 def unblock(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
-    """Take a site off the blocklist (W13)."""
+    """Take a site off the blocklist."""
     order(config, address, "unblock-site", "unblocked", as_json, by=by, reason=reason)
 
 
@@ -128,7 +150,10 @@ def unblock(config: Path | None, address: str, by: str, reason: str, *, as_json:
 @click.pass_obj
 @in_one_sentence
 def put_on_list(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
-    """Put a site on the operator's list of sites that may be read (W01)."""
+    """Put a site on the operator's list.
+
+    Where the bot's policy has such a list, no other site is read (W01).
+    """
     order(config, address, "list-site", "listed", as_json, by=by, reason=reason)
 
 
@@ -140,7 +165,10 @@ def put_on_list(config: Path | None, address: str, by: str, reason: str, *, as_j
 @click.pass_obj
 @in_one_sentence
 def unlist(config: Path | None, address: str, by: str, reason: str, *, as_json: bool) -> None:
-    """Take a site off the operator's list; what runs ends (W01)."""
+    """Take a site off the operator's list.
+
+    What runs on the list's authority ends (W01).
+    """
     order(config, address, "unlist-site", "unlisted", as_json, by=by, reason=reason)
 
 
@@ -152,7 +180,10 @@ def unlist(config: Path | None, address: str, by: str, reason: str, *, as_json: 
 @click.pass_obj
 @in_one_sentence
 def confirm(config: Path | None, address: str, account: str, by: str, *, as_json: bool) -> None:
-    """Record a customer's word that the site is theirs or may be indexed (C01)."""
+    """Record a customer's word that the site may be read.
+
+    That it is theirs, or that they may have it indexed, with who says so (C01).
+    """
     place = place_of(address)
     with desk(config) as at:
         event = at.say("address-saved", "site-confirmed", account=account, address=address, by=by)
@@ -169,7 +200,10 @@ def confirm(config: Path | None, address: str, account: str, by: str, *, as_json
 @click.pass_obj
 @in_one_sentence
 def listing(config: Path | None, address: str, account: str, by: str, *, as_json: bool) -> None:
-    """The pages of a verified site, to choose a scope from (E22): `licet save HOST --page ...`."""
+    """List the pages of a verified site, to choose from.
+
+    `licet save HOST --page ...` makes some of them the scope (E22).
+    """
     place = place_of(address)
     with desk(config) as at:
         event = at.say("listing-requested", "listing-requested", account=account, address=address, by=by)
@@ -191,6 +225,3 @@ def _show(title: str, row: Any, as_json: bool) -> None:
         print_json(row)
     else:
         print_row(title, row)
-
-
-COMMANDS = (attest, withdraw, block, unblock, put_on_list, unlist, confirm, listing)

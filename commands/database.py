@@ -17,7 +17,10 @@ from stack.errors import StackError
 @click.pass_obj
 @in_one_sentence
 def migrate(config: Path | None) -> None:
-    """Bring the database to the schema of this version; harmless when it is there already."""
+    """Bring the database to the schema of this version.
+
+    Harmless when it is there already.
+    """
     engine = make_engine(settings_for(config).require_database(), "licet-migrate")
     try:
         before, after = upgrade(engine)

@@ -18,14 +18,19 @@ from typing import Any, TypeVar
 import orjson
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
+from pydantic import ValidationError
 from rich.console import Console
 from sqlalchemy import Engine, Select
 from sqlalchemy.exc import ProgrammingError, SQLAlchemyError
 
 from commands.options import EXIT_CONFIGURATION, Sentence, settings_for
 from crawler.rules import sentences
+from crawler.rules.proofs import refuse_platform
 from crawler.rules.urls import UrlRefused, host_from_address, site_key
+from models import intake
+from models.allowed import allowed
 from models.database import make_engine
+from models.profile import Profile
 from models.settings import Settings
 from stack.errors import StackError
 
@@ -53,9 +58,21 @@ def place_of(address: str, *, staff: bool = False) -> Place:
     try:
         host = host_from_address(address, allow_public_suffix=staff)
     except UrlRefused as error:
-        said = f"{address!r} is no address of a website: {sentences.of(error.reason)}"
-        raise Sentence(said, EXIT_CONFIGURATION) from None
+        raise _no_address(address, error) from None
     return Place(host, site_key(host))
+
+
+def own_site(place: Place, profile: Profile) -> None:
+    """A sentence where many people share the place and the bot can prove nothing less than all of it (E05)."""
+    try:
+        refuse_platform(place.host, profile)
+    except UrlRefused as error:
+        raise _no_address(place.host, error) from None
+
+
+def _no_address(address: str, error: UrlRefused) -> Sentence:
+    said = f"{address[:200]!r} is no address of a website: {sentences.ADDRESS[error.reason]}"
+    return Sentence(said, EXIT_CONFIGURATION)
 
 
 @dataclass(frozen=True)
@@ -68,6 +85,7 @@ class Desk:
 
     def say(self, topic: str, kind: str, **data: Any) -> str:
         """Publish an event and wait until the broker has it. Gives its id, from which the job's id follows."""
+        _check(topic, kind, data)
         event = str(uuid.uuid4())
         at = datetime.now(UTC).isoformat()
         envelope = {"id": event, "type": kind, "version": 1, "occurred_at": at, "producer": "licet", "data": data}
@@ -107,6 +125,18 @@ class Desk:
     def tell(self, line: str) -> None:
         """A line for whoever watches."""
         self.progress.print(line, markup=False)
+
+
+def _check(topic: str, kind: str, data: dict[str, Any]) -> None:
+    """What intake would set aside is a mistake of whoever typed it, and nothing to wait for."""
+    try:
+        intake.type_of_topic[topic][kind].model_validate(data)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = str(first["loc"][0])
+        name = {"from_whom": "from", "scope": "page"}.get(name, name.replace("_", "-"))
+        given = repr(first["input"])[:100]
+        raise Sentence(f"--{name} is {given}: allowed is {allowed(first)}.", EXIT_CONFIGURATION) from None
 
 
 @contextmanager

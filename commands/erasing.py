@@ -25,7 +25,10 @@ from models.intake import STAFF_TOPIC
 @click.pass_obj
 @in_one_sentence
 def erase(config: Path | None, /, address: str, *, as_json: bool, **said: str) -> None:
-    """Delete everything that is held from a site, and suspend it. The audit rows stay; they hold no page's text."""
+    """Delete everything that is held from a site.
+
+    The site is suspended, too. The audit rows stay; they hold no page's text (E25).
+    """
     place = place_of(address, staff=True)
     with desk(config) as at:
         before = _held(at, place.site)
@@ -43,6 +46,3 @@ def erase(config: Path | None, /, address: str, *, as_json: bool, **said: str) -
 def _held(at: Desk, site: str) -> dict[str, int]:
     """How much content is held of a site."""
     return dict(at.rows(lookups.held_of(site))[0])
-
-
-COMMANDS = (erase,)

@@ -17,10 +17,11 @@ from pydantic import ValidationError
 
 from commands import lookups
 from commands.desk import Desk, publish_all
-from commands.options import Sentence
+from commands.options import EXIT_CONFIGURATION, Sentence
 from crawler.rules.sentences import of
 from crawler.rules.urls import UrlRefused, host_from_address, site_key
 from models import ids
+from models.allowed import allowed
 from models.intake import STAFF_TOPIC, AttestSite
 
 COLUMNS = ("account", "address", "by", "kept_at")
@@ -46,16 +47,22 @@ class Line:
 
 def read(file: Path) -> list[Line]:
     """All lines, judged. A file that is no such CSV is a sentence."""
-    raw = file.read_bytes()
+    if not file.is_file():  # a pipe may never end
+        raise Sentence(f"{file} is no file.", EXIT_CONFIGURATION)
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise Sentence(f"{file} cannot be read: {error.strerror}.", EXIT_CONFIGURATION) from None
     if len(raw) > MOST_BYTES:
-        raise Sentence(f"{file} is larger than {MOST_BYTES // 1_000_000} MB: import it in parts.")
+        said = f"{file} is larger than {MOST_BYTES // 1_000_000} MB: import it in parts."
+        raise Sentence(said, EXIT_CONFIGURATION)
     try:
         reader = csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
         rows = [(reader.line_num, row) for row in reader]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise Sentence(f"{file} is no CSV in UTF-8: {error}") from None
+        raise Sentence(f"{file} is no CSV in UTF-8: {error}.", EXIT_CONFIGURATION) from None
     if reader.fieldnames is None or set(COLUMNS) - set(reader.fieldnames):
-        raise Sentence(f"{file} needs the columns {', '.join(COLUMNS)} in its first line.")
+        raise Sentence(f"{file} needs the columns {', '.join(COLUMNS)} in its first line.", EXIT_CONFIGURATION)
     digest = hashlib.sha256(raw).hexdigest()
     return _without_doubles([_judged(number, row, digest) for number, row in rows])
 
@@ -72,7 +79,7 @@ def _judged(number: int, row: dict[str, Any], digest: str) -> Line:
         return replace(line, site=site_key(host_from_address(said["address"])))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        return replace(line, error=f"{first['loc'][0]}: {first['msg']}.")
+        return replace(line, error=f"{first['loc'][0]}: allowed is {allowed(first)}.")
     except UrlRefused as error:
         return replace(line, error=f"address {said['address'][:80]!r}: {of(error.reason)}")
 

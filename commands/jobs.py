@@ -5,6 +5,7 @@ Exit codes: 0 the wanted outcome, 1 another one, 2 a mistake in the command or t
 
 from __future__ import annotations
 
+import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +16,11 @@ import click
 
 import bots
 from commands import lookups, proofs
-from commands.desk import ANSWER, Desk, Place, Row, desk, place_of
+from commands.desk import ANSWER, Desk, Place, Row, desk, own_site, place_of
 from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row
 from commands.watching import ended, watch
-from crawler.rules import gate
+from crawler.rules import gate, sentences
 from crawler.rules.tokens import Issued
 from models import ids
 
@@ -28,6 +29,8 @@ CHECK = 15.0
 VERIFY = 120.0
 CRAWL = 4 * 3600.0 + 300
 """Seconds: the deadline of a crawl, and some more."""
+
+PLANS = ("trial", "paid")
 
 address_argument = click.argument("address", metavar="HOST")
 account_option = click.option("--account", help="The customer; not needed when only one has saved the site.")
@@ -43,9 +46,14 @@ account_option = click.option("--account", help="The customer; not needed when o
 @click.pass_obj
 @in_one_sentence
 def save(config: Path | None, /, address: str, account: str, *, as_json: bool, **options: Any) -> None:
-    """Save a website's address and settings; a new address is asked once whether it answers."""
+    """Save a website's address and settings.
+
+    A new or changed address is asked once whether it answers (E07), up to a limit a day.
+    """
     place = place_of(address)
     with desk(config) as at:
+        profile = bots.from_environment(bots.load(at.settings.bot), os.environ)
+        own_site(place, profile)
         known = at.row(lookups.settings_of(place.site, account))
         event = at.say(
             "address-saved", "address-saved", account=account, address=address, note=options["note"],
@@ -53,15 +61,23 @@ def save(config: Path | None, /, address: str, account: str, *, as_json: bool, *
         )  # fmt: skip
         fact = ids.event_id("settings", event)
         saved = at.wait(lambda: at.row(lookups.settings_by_fact(fact)), lambda: f"Saving {place.host} ...")
-        checked = None
-        if known is None or known["start"] != saved["start"]:  # E07: the same address again asks nothing
-            job = UUID(ids.job_id("check", event))
-            checked = at.wait(lambda: at.row(lookups.check(job)), lambda: f"Asking {place.host} ...", CHECK)
-    _show(f"{place.host}, saved for {account}", {**saved, "answers": checked and checked["answers"]}, as_json)
+        asks = profile.address_check.enabled and (known is None or known["start"] != saved["start"])
+        checked = _checked(at, place, UUID(ids.job_id("check", event))) if asks else {}
+    _show(f"{place.host}, saved for {account}", {**saved, "answers": None, **checked}, as_json)
     if saved["refused"]:
         raise Sentence("Not taken over: " + "; ".join(f"{name}: {why}" for name, why in saved["refused"].items()))
-    if checked is not None and not checked["answers"]:
+    if checked.get("answers") is False:
         raise Sentence(f"The address is saved, but {place.host} does not answer ({checked['outcome']}).")
+
+
+def _checked(at: Desk, place: Place, job: UUID) -> Row:
+    """Whether the address answers, or why it was not asked (E07)."""
+    found = at.wait(lambda: at.row(lookups.check(job)), lambda: f"Asking {place.host} ...", CHECK)
+    why = sentences.NOT_CHECKED.get(found["outcome"])
+    if why is None:
+        return {"answers": found["answers"], "outcome": found["outcome"]}
+    at.tell(why)
+    return {"answers": None, "not_checked": found["outcome"]}
 
 
 @click.command()
@@ -72,7 +88,7 @@ def save(config: Path | None, /, address: str, account: str, *, as_json: bool, *
 @click.pass_obj
 @in_one_sentence
 def token(config: Path | None, address: str, account: str | None, method: str | None, *, as_json: bool) -> None:
-    """Print the token of an account for a site, and where to put it."""
+    """Print an account's token for a site, and where to put it."""
     place = place_of(address)
     with desk(config) as at:
         account = account_for(at, place, account)
@@ -95,7 +111,10 @@ def token(config: Path | None, address: str, account: str | None, method: str | 
 @click.pass_obj
 @in_one_sentence
 def verify(config: Path | None, address: str, account: str | None, method: str, *, as_json: bool) -> None:
-    """Look for the proof of a site, and print where it should be."""
+    """Look for the proof of a site.
+
+    Prints where it should be, looks there once, and says what was found (E08-E10).
+    """
     place = place_of(address)
     with desk(config) as at:
         account = account_for(at, place, account)
@@ -117,20 +136,25 @@ def verify(config: Path | None, address: str, account: str | None, method: str, 
 @address_argument
 @account_option
 @click.option("--by", default="", help="Who asks; it stands in the audit row.")
-@click.option("--plan", default="", help="The account's plan (C02).")
+@click.option("--plan", type=click.Choice(PLANS), help="The account's plan, where the bot has plans (C02).")
 @click.option("--staff", is_flag=True, help="Staff start it: the same gate, without the daily cap (needs --by).")
-@click.option("--timeout", type=click.FloatRange(min=1), default=CRAWL, help="Seconds to watch it.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), default=CRAWL, show_default=True, help="Seconds to watch it."
+)
 @as_json
 @click.pass_obj
 @in_one_sentence
 def crawl(config: Path | None, /, address: str, account: str | None, *, as_json: bool, **options: Any) -> None:
-    """Crawl a verified site and watch until it has ended."""
+    """Crawl a site and watch until it has ended.
+
+    Exit code 0 only if it completed. Ctrl-C ends the watching (130), never the crawl.
+    """
     place = place_of(address)
     if options["staff"] and not options["by"]:
         raise click.UsageError("--staff needs --by: who starts it stands in the audit row.")
     with desk(config) as at:
         account = account_for(at, place, account)
-        said = {"account": account, "address": address, "by": options["by"], "plan": options["plan"]}
+        said = {"account": account, "address": address, "by": options["by"], "plan": options["plan"] or ""}
         topic, kind = ("operator-commands", "start-crawl") if options["staff"] else ("crawl-requested",) * 2
         job = UUID(ids.job_id("crawl", at.say(topic, kind, **said)))
         row = watch(at, place.host, job, ANSWER, options["timeout"])
@@ -185,6 +209,3 @@ def _show(title: str, row: Row, as_json: bool) -> None:
         print_json(row)
     else:
         print_row(title, row)
-
-
-COMMANDS = (save, token, verify, crawl)

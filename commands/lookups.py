@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Select, func, select, union_all
 
 from crawler.rules import gate
 from models.events import Refusal
@@ -23,6 +23,7 @@ from models.tables import (
     Pair,
     Removal,
     Settings,
+    Sighting,
     StopRequest,
     Suspension,
     Url,
@@ -95,8 +96,9 @@ def crawls_of(site: str, most: int = 20) -> Select[Any]:
 def progress(job: UUID) -> Select[Any]:
     """How far a crawl is: pages stored, requests recorded, the newest request's end."""
     pages = select(func.count()).where(Page.crawl == job, Page.pairs_only.is_(False)).scalar_subquery()
+    unchanged = select(func.count()).where(Sighting.crawl == job).scalar_subquery()
     return select(
-        pages.label("pages"),
+        (pages + unchanged).label("pages"),
         func.count().filter(Fetch.sent).label("requests"),
         func.max(Fetch.ended_at).label("last"),
     ).where(Fetch.job == job)
@@ -109,21 +111,36 @@ def requests_of(job: UUID) -> Select[Any]:
 
 
 def newest_crawl_with_pages(site: str) -> Select[Any]:
-    """The crawl whose pages are the newest that are held of the site."""
-    return select(Page.crawl).where(Page.site == site).order_by(Page.fetched_at.desc()).limit(1)
+    """The crawl that was the last to read a page that is held of the site, or to find one unchanged (W09)."""
+    read = select(Page.crawl.label("crawl"), Page.fetched_at.label("at")).where(Page.site == site)
+    seen = select(Sighting.crawl, Sighting.at).join(Page, Page.page_id == Sighting.page_id).where(Page.site == site)
+    both = union_all(read, seen).subquery()
+    return select(both.c.crawl).order_by(both.c.at.desc()).limit(1)
+
+
+def _has(job: UUID) -> ColumnElement[bool]:
+    """Whether a page is a crawl's: read by it, or read before and found unchanged by it (W09)."""
+    return (Page.crawl == job) | Page.page_id.in_(select(Sighting.page_id).where(Sighting.crawl == job))
 
 
 def pages_of(job: UUID) -> Select[Any]:
-    """The pages that a crawl kept, in the order in which they were read, with the number of their pairs (E18)."""
+    """The pages that a crawl kept, in the order in which they were read, with the number of their pairs (E18).
+
+    `seen_at` is when the page was last read or found unchanged, by whichever crawl.
+    """
     pairs = select(func.count()).where(Pair.page_id == Page.page_id).scalar_subquery()
-    query = whole(Page).add_columns(pairs.label("pairs"), func.length(Page.text).label("characters"))
-    return query.where(Page.crawl == job, Page.pairs_only.is_(False)).order_by(Page.fetched_at, Page.url)
+    seen = select(func.max(Sighting.at)).where(Sighting.page_id == Page.page_id).scalar_subquery()
+    query = whole(Page, "links", "fingerprint").add_columns(
+        pairs.label("pairs"), func.length(Page.text).label("characters"),
+        func.coalesce(seen, Page.fetched_at).label("seen_at"),
+    )  # fmt: skip
+    return query.where(_has(job), Page.pairs_only.is_(False)).order_by(Page.fetched_at, Page.url)
 
 
 def pairs_of(job: UUID) -> Select[Any]:
     """The question-answer pairs of a crawl (E28)."""
     query = whole(Pair, "page_id", "position").add_columns(Page.url).join(Page, Page.page_id == Pair.page_id)
-    return query.where(Page.crawl == job).order_by(Page.fetched_at, Page.url, Pair.position)
+    return query.where(_has(job)).order_by(Page.fetched_at, Page.url, Pair.position)
 
 
 def verification_fact(*facts: str) -> Select[Any]:
@@ -199,6 +216,12 @@ def proof_behind(crawl: Mapping[str, Any]) -> Select[Any]:
     site, account, at, method = (crawl[name] for name in names)
     query = whole(Verification).where(Verification.site == site, Verification.account == account)
     return query.where(Verification.kind == "verified", Verification.at == at, Verification.method == method)
+
+
+def listed_then(site: str, at: datetime) -> Select[Any]:
+    """What staff had last said of a site and the operator's list when the gate decided (W01)."""
+    said = Suspension.kind.in_(("listed", "unlisted")), Suspension.at <= at
+    return whole(Suspension).where(Suspension.site == site, *said).order_by(Suspension.at.desc(), Suspension.id)
 
 
 def removed_by(job: UUID) -> Select[Any]:

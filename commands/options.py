@@ -18,6 +18,7 @@ from stack.folder import AlreadyRunning
 P = ParamSpec("P")
 R = TypeVar("R")
 EXIT_CONFIGURATION = 2
+"""A mistake, or a broker or database that does not answer: 1 is kept for answers that one did not want."""
 EXIT_ALREADY_RUNNING = 3
 
 
@@ -41,7 +42,7 @@ def in_one_sentence(command: Callable[P, R]) -> Callable[P, R]:
         except AlreadyRunning as error:
             raise Sentence(str(error), EXIT_ALREADY_RUNNING) from None
         except (StackError, TopicsError) as error:
-            raise Sentence(str(error)) from None
+            raise Sentence(str(error), EXIT_CONFIGURATION) from None
 
     return wrapped
 

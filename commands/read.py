@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 import orjson
 
+from commands.options import EXIT_CONFIGURATION, Sentence, in_one_sentence
 from crawler.reading import guard
 from crawler.reading.page import Page, read_html
 from crawler.reading.site import SiteText
@@ -20,14 +22,37 @@ _BASE = "https://page.invalid/"
 
 MOST_BYTES = 2_000_000
 """E20."""
+MOST_READ = 50_000_000
+"""Far above what a crawl reads, and far below what a memory holds."""
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_MAGIC = (
+    (b"%PDF-", "a PDF file"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"RIFF", "an image, a sound or a video"),
+    (b"PK\x03\x04", "a ZIP archive or an office document"),
+    (b"\x1f\x8b", "a gzip file (only one whose name ends in .gz is opened)"),
+    (b"BZh", "a bzip2 file"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+    (b"\xd0\xcf\x11\xe0", "an office document"),
+    (b"\x7fELF", "a program"),
+)
 
 
 @click.command("read")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--explain", is_flag=True, help="Every block, whether it was kept, and why.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a page, or one for the site.")
+@in_one_sentence
 def read(paths: tuple[Path, ...], explain: bool, as_json: bool) -> None:
-    """Read FILES as pages, or a FOLDER as one site: Markdown, pairs and facts, as a crawl hands them on."""
+    """Read files or a folder as a crawl would hand them on.
+
+    Each file is a page, a folder is one site: Markdown, question-and-answer pairs and facts.
+    """
+    for path in paths:
+        if not (path.is_dir() or path.is_file()):  # a pipe or a device may never end
+            raise Sentence(f"{path} is neither a file nor a folder.", EXIT_CONFIGURATION)
     for path in paths:
         if path.is_dir():
             _site(path, explain=explain, as_json=as_json)
@@ -38,7 +63,7 @@ def read(paths: tuple[Path, ...], explain: bool, as_json: bool) -> None:
 def _site(folder: Path, *, explain: bool, as_json: bool) -> None:
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name.lower().endswith(_PAGES)]
     if not files:
-        raise click.ClickException(f"no HTML page in {folder}")
+        raise Sentence(f"No HTML page is in {folder}.", EXIT_CONFIGURATION)
     if explain:
         for path in files:
             _page(path, path.relative_to(folder).as_posix(), explain=True, as_json=as_json)
@@ -97,8 +122,26 @@ def _explained(html: str) -> list[dict[str, object]]:
 
 
 def _text(path: Path) -> str:
-    raw = path.read_bytes()
-    return decode(gzip.decompress(raw) if path.suffix == ".gz" else raw).text
+    """The file as text, or a sentence that says what it is instead (E04)."""
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
+            raw = file.read(MOST_READ + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or "it is no whole gzip file"
+        raise Sentence(f"{path} cannot be read: {why}.", EXIT_CONFIGURATION) from None
+    if len(raw) > MOST_READ:
+        raise Sentence(f"{path} holds more than {MOST_READ // 1_000_000} MB: that is no page.", EXIT_CONFIGURATION)
+    if kind := not_text(raw):
+        raise Sentence(f"{path} is {kind}, no HTML page and no text.", EXIT_CONFIGURATION)
+    return decode(raw).text
+
+
+def not_text(raw: bytes) -> str | None:
+    """What bytes plainly are that are neither HTML nor text; None for all others."""
+    kind = next((name for start, name in _MAGIC if raw.startswith(start)), None)
+    if kind is not None or raw.startswith(_UTF_16):
+        return kind
+    return "binary data" if b"\0" in raw[:4096] else None
 
 
 def _reading(path: Path, folder: Path) -> Reading:

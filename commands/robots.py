@@ -43,7 +43,7 @@ ALLOWED, DENIED, ERROR = 0, 1, 2
 def robots(
     config: Path | None, url: str, file: IO[bytes] | None, bot: str | None, token: str | None, as_json: bool
 ) -> None:
-    """Tell whether URL may be read, and the rule that decides.
+    """Tell whether a URL may be read, and the rule that decides.
 
     Exit code 0: allowed, 1: denied, 2: an error. Without --file the site's own robots.txt is asked for; one that
     cannot be reached denies everything, as in a crawl (E14).

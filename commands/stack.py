@@ -15,6 +15,7 @@ import click
 from commands.options import in_one_sentence, settings_for
 from stack.errors import StackError
 from stack.folder import Folder
+from stack.jars import missing
 from stack.kafka import Kafka
 from stack.keeper import keep as keep_running
 from stack.process import print_line
@@ -32,9 +33,10 @@ KAFKA_PORT = 9092
 @click.pass_obj
 @in_one_sentence
 def up(config: Path | None, data: Path | None, workers: int, kafka: str | None, database: str | None) -> None:
-    """Start a stack with workers and sink and keep it in the foreground.
+    """Start a stack and keep it in the foreground.
 
-    Ctrl-C stops everything. Exit code 3: a stack is already running on this folder.
+    Broker, database, workers and sink; embedded ones where you name none of your own. Ctrl-C stops everything.
+    Exit code 3: a stack is already running on this folder.
     """
     settings = settings_for(config, data=data, kafka=kafka, database_url=database)
     environ = dict(os.environ) | ({"LICET_CONFIG": str(config.resolve())} if config else {})
@@ -57,7 +59,10 @@ async def _up(stack: Supervisor) -> None:
 @click.pass_obj
 @in_one_sentence
 def keep(config: Path | None, role: str) -> None:
-    """Run a worker or the sink, and run it again when it ends, is stuck or is deaf: for containers."""
+    """Run a worker or the sink, again and again: for containers.
+
+    It is started again when it has ended, is stuck, or is deaf.
+    """
     settings = settings_for(config)
     environ = dict(os.environ) | ({"LICET_CONFIG": str(config.resolve())} if config else {})
     asyncio.run(until_stopped(keep_running(role, settings, environ=environ)))
@@ -70,10 +75,13 @@ def keep(config: Path | None, role: str) -> None:
 @click.pass_obj
 @in_one_sentence
 def kafka(config: Path | None, nodes: str, data: Path | None, port: int) -> None:
-    """Start Apache Kafka from the official jars (Java 17 and Maven) and keep it in the foreground.
+    """Start Apache Kafka and keep it in the foreground.
 
-    The last line before it waits is the one to set LICET_KAFKA to.
+    From the official jars, which need Java 17 and Maven. The last line before it waits is the one to set
+    LICET_KAFKA to.
     """
+    if why := missing():
+        raise StackError(why)
     folder = data or settings_for(config).data / "kafka"
     asyncio.run(until_stopped(_kafka(Kafka(folder, int(nodes), port))))
 
@@ -110,6 +118,3 @@ async def until_stopped(work: Coroutine[Any, Any, None]) -> None:
         loop.add_signal_handler(number, stop)
     with suppress(asyncio.CancelledError):
         await task
-
-
-COMMANDS = (up, kafka, keep)

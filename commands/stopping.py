@@ -12,7 +12,7 @@ import click
 
 import bots
 from commands import lookups
-from commands.desk import desk, place_of
+from commands.desk import Desk, desk, place_of
 from commands.options import Sentence, in_one_sentence, settings_for
 from commands.printing import as_json, print_json, print_row, print_rows
 from commands.staff import by_option
@@ -44,7 +44,10 @@ COLUMNS = (
 @click.pass_obj
 @in_one_sentence
 def stop(config: Path | None, /, address: str, *, record_only: bool, as_json: bool, **said: Any) -> None:
-    """Record a stop request and stop the site: suspended, or blocked where the bot keeps a list of its own."""
+    """Record a stop request from outside, and stop the site.
+
+    The site is suspended, or blocked where the bot keeps a list of its own (E25, W13).
+    """
     place, received = place_of(address, staff=True), _time(said.pop("received"))
     with desk(config) as at:
         profile = bots.load(at.settings.bot)
@@ -57,7 +60,7 @@ def stop(config: Path | None, /, address: str, *, record_only: bool, as_json: bo
             reason = f"asked to stop by {said['from_whom']}"
             at.say(STAFF_TOPIC, kind, address=address, by=said["by"], reason=reason, stop_request=name)
         row = at.wait(lambda: _whole(at.row(lookups.stop(name)), done=not record_only), lambda: "Recording ...")
-    _show(f"{place.site}: {_state(row, datetime.now(UTC))}", row, as_json)
+    _show(f"{place.site}: {_state(at, row)}", row, as_json)
 
 
 @click.command("stop-confirmed")
@@ -67,7 +70,10 @@ def stop(config: Path | None, /, address: str, *, record_only: bool, as_json: bo
 @click.pass_obj
 @in_one_sentence
 def stop_confirmed(config: Path | None, stop_request: str, by: str, *, as_json: bool) -> None:
-    """Record that whoever asked was told that it is done (W13)."""
+    """Record that whoever asked was told.
+
+    The last step of a stop request: it is done, and they know (W13).
+    """
     with desk(config) as at:
         known = at.row(lookups.stop(stop_request))
         if known is None:
@@ -77,7 +83,7 @@ def stop_confirmed(config: Path | None, stop_request: str, by: str, *, as_json: 
             lambda: row if (row := at.row(lookups.stop(stop_request))) and row["confirmed_at"] else None,
             lambda: "Recording ...",
         )
-    _show(f"{row['site']}: {_state(row, datetime.now(UTC))}", row, as_json)
+    _show(f"{row['site']}: {_state(at, row)}", row, as_json)
 
 
 @click.command()
@@ -86,10 +92,12 @@ def stop_confirmed(config: Path | None, stop_request: str, by: str, *, as_json: 
 @click.pass_obj
 @in_one_sentence
 def stops(config: Path | None, *, everything: bool, as_json: bool) -> None:
-    """Stop requests that are still to be done or confirmed, the most urgent first."""
-    now = datetime.now(UTC)
+    """List the stop requests that are still open.
+
+    Those that are to be done or confirmed, the most urgent first.
+    """
     with desk(config) as at:
-        rows = [{**row, "state": _state(row, now)} for row in at.rows(lookups.stops(open_only=not everything))]
+        rows = [{**row, "state": _state(at, row)} for row in at.rows(lookups.stops(open_only=not everything))]
     if as_json:
         print_json(rows)
     elif rows:
@@ -102,9 +110,10 @@ def stops(config: Path | None, *, everything: bool, as_json: bool) -> None:
 @click.pass_obj
 @in_one_sentence
 def restore(config: Path | None) -> None:
-    """Put the sites' memory back from the database after the broker's data was lost, or on a new broker (A03).
+    """Put the sites' memory back from the database.
 
-    Until then a worker makes no request. Where nothing was lost this changes nothing.
+    After the broker's data was lost, or on a new broker (A03). Until then a worker makes no request. Where
+    nothing was lost this changes nothing.
     """
     settings = settings_for(config)
     sites = asyncio.run(restore_when_up_to_date(settings.require_kafka(), settings.require_database()))
@@ -118,11 +127,19 @@ def _whole(row: Any, *, done: bool) -> Any:
     return row
 
 
-def _state(row: Any, now: datetime) -> str:
+def state(row: Any, now: datetime, *, confirm: bool) -> str:
+    """How far a stop request is. `confirm`: whoever asked is to be told by the same time, too (W13)."""
+    late = row["due_at"] is not None and now > row["due_at"]
     if row["done_at"] is None:
-        late = row["due_at"] is not None and now > row["due_at"]
         return "OVERDUE: the site is not stopped" if late else "to be done"
-    return "done, to be confirmed" if row["confirmed_at"] is None else "done and confirmed"
+    if row["confirmed_at"] is not None:
+        return "done and confirmed"
+    return "OVERDUE: whoever asked has not been told" if late and confirm else "done, to be confirmed"
+
+
+def _state(at: Desk, row: Any) -> str:
+    promised = bots.load(at.settings.bot).gate.stop_due == "hours_24"
+    return state(row, datetime.now(UTC), confirm=promised)
 
 
 def _time(text: str | None) -> datetime:
@@ -132,8 +149,10 @@ def _time(text: str | None) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise click.UsageError(f"{text!r} is no time such as 2026-03-02T09:30+01:00.") from None
-    if found.tzinfo is None or found > datetime.now(UTC):
-        raise click.UsageError("--received needs its zone, such as +01:00 or Z, and lies in the past.")
+    if found.tzinfo is None:
+        raise click.UsageError(f"--received {text} has no zone: add one, such as +01:00 or Z.")
+    if found > datetime.now(UTC):
+        raise click.UsageError(f"--received {text} is still to come: a request was received in the past.")
     return found
 
 
@@ -142,6 +161,3 @@ def _show(title: str, row: Any, as_json: bool) -> None:
         print_json(row)
     else:
         print_row(title, row)
-
-
-COMMANDS = (stop, stop_confirmed, stops, restore)

@@ -16,7 +16,7 @@ from stack.topics_admin import check as check_topics
 
 @click.group()
 def topics() -> None:
-    """The topics of topics.yaml on a broker."""
+    """Compare a broker with topics.yaml, and mend it."""
 
 
 @topics.command()
@@ -25,7 +25,10 @@ def topics() -> None:
 @click.pass_obj
 @in_one_sentence
 def apply(config: Path | None, kafka: str | None, *, grow_keyed: bool) -> None:
-    """Create and alter topics until the broker agrees; prints what was changed."""
+    """Create and alter topics until the broker agrees.
+
+    Prints what was changed, and what is left to a person.
+    """
     settings = settings_for(config, kafka=kafka)
     changes = asyncio.run(
         apply_topics(settings.require_kafka(), replication=settings.replication, grow_keyed=grow_keyed)
@@ -41,7 +44,10 @@ def apply(config: Path | None, kafka: str | None, *, grow_keyed: bool) -> None:
 @click.pass_obj
 @in_one_sentence
 def check(config: Path | None, kafka: str | None) -> None:
-    """Print every difference; exit code 1 when there is one."""
+    """Print every difference.
+
+    Exit code 0: none. 1: at least one. 2: the broker could not be asked.
+    """
     settings = settings_for(config, kafka=kafka)
     drifts = asyncio.run(check_topics(settings.require_kafka(), replication=settings.replication))
     for drift in drifts:
@@ -55,9 +61,9 @@ def check(config: Path | None, kafka: str | None) -> None:
 @click.option("--bootstrap", default="HOST:PORT", show_default=True, help="Put into the printed lines.")
 @in_one_sentence
 def acls(bootstrap: str) -> None:
-    """Print the kafka-acls lines that give each principal what it needs, and nothing else."""
+    """Print the kafka-acls lines for each principal.
+
+    What each needs, and nothing else.
+    """
     for line in acl_lines(bootstrap):
         click.echo(line)
-
-
-COMMANDS = (topics,)

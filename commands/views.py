@@ -11,8 +11,12 @@ from commands import lookups
 from commands.desk import Desk, Place, Row, desk, place_of
 from commands.options import Sentence, in_one_sentence
 from commands.printing import as_json, print_json, print_row, print_rows
+from commands.staff import holds
 from crawler.reading.site import SiteText
+from crawler.rules.gate import still_to_be_proved
 from models.reading import Reading
+from models.state import Account
+from stack.restore import after
 
 
 @click.command()
@@ -21,7 +25,10 @@ from models.reading import Reading
 @click.pass_obj
 @in_one_sentence
 def show(config: Path | None, what: str, *, as_json: bool) -> None:
-    """What is known of a site, or of one crawl: its audit row and every request."""
+    """Show what is known of a site, or of one crawl.
+
+    Of a crawl: its audit row and every request. Of a site: accounts, proofs, stops and crawls.
+    """
     job = _uuid(what)
     with desk(config) as at:
         if job is not None:
@@ -56,17 +63,26 @@ def _show_site(at: Desk, place: Place, as_json: bool) -> None:
     }
     if not any(found.values()):
         raise Sentence(f"Nothing is known of {place.site}. `licet save {place.host} --account NAME` begins with it.")
-    suspended = _holds(found["suspensions"], "suspended", "resumed")
-    blocked = _holds(found["suspensions"], "blocked", "unblocked")
+    suspended = holds(found["suspensions"], "suspended", "resumed")
+    blocked = holds(found["suspensions"], "blocked", "unblocked")
+    flagged = unproved(found["verifications"])
     if as_json:
-        print_json({"site": place.site, "suspended": suspended, "blocked": blocked, **found})
+        said = {"site": place.site, "suspended": suspended, "blocked": blocked}
+        print_json({**said, "still_to_be_proved": flagged, **found})
         return
     click.echo(f"{place.site}{': SUSPENDED' if suspended else ''}{': BLOCKED' if blocked else ''}")
+    for account in flagged:
+        click.echo(
+            f"STILL TO BE PROVED by {account}: nothing but staff's attestation is on file. `licet token {place.host}"
+            f" --account {account}` says what to place, `licet verify {place.host} --account {account}` looks for it."
+        )
     print_rows("Accounts", found["settings"], ("account", "start", "note", "scope", "schedule", "saved_at"))
     proofs = ("account", "kind", "method", "weaker", "by", "reason", "at")
     print_rows("Proofs, newest first", found["verifications"], proofs)
     print_rows("Suspensions, newest first", found["suspensions"], ("kind", "by", "reason", "at"))
-    print_rows("Address checks, newest first", found["address_checks"], ("account", "answers", "status", "at"))
+    print_rows(
+        "Address checks, newest first", found["address_checks"], ("account", "answers", "status", "outcome", "at")
+    )
     crawls = ("crawl", "requested_at", "requester", "account", "proof", "terminal_kind", "pages", "pairs")
     print_rows("Crawls, newest first", found["crawls"], crawls)
 
@@ -79,21 +95,21 @@ def _show_site(at: Desk, place: Place, as_json: bool) -> None:
 @click.pass_obj
 @in_one_sentence
 def pages(config: Path | None, address: str, job: UUID | None, *, text: bool, as_json: bool) -> None:
-    """The pages that are held of a site."""
+    """Show the pages that are held of a site."""
     place = place_of(address)
     with desk(config) as at:
         newest = at.row(lookups.newest_crawl_with_pages(place.site)) if job is None else {"crawl": job}
         rows = [] if newest is None else at.rows(lookups.pages_of(newest["crawl"]))
         rows = [row for row in rows if row["site"] == place.site]
-        if not rows:
+        if newest is None or not rows:
             raise Sentence(f"No page of {place.site} is held. `licet crawl {place.host}` reads the site.")
-        pairs = at.rows(lookups.pairs_of(rows[0]["crawl"])) if text else []
+        pairs = at.rows(lookups.pairs_of(newest["crawl"])) if text else []
     if as_json:
         kept = [{name: value for name, value in row.items() if text or name != "text"} for row in rows]
-        print_json({"site": place.site, "crawl": rows[0]["crawl"], "pages": kept, "question_answers": pairs})
+        print_json({"site": place.site, "crawl": newest["crawl"], "pages": kept, "question_answers": pairs})
         return
     columns = ("url", "title", "language", "characters", "pairs", "noindex")
-    print_rows(f"{place.site}, crawl {rows[0]['crawl']}", rows, columns)
+    print_rows(f"{place.site}, crawl {newest['crawl']}", rows, columns)
     for row in rows if text else ():
         click.echo(f"\n===== {row['url']}\n{row['text']}")
     for pair in pairs:
@@ -107,12 +123,15 @@ def pages(config: Path | None, address: str, job: UUID | None, *, text: bool, as
 @click.pass_obj
 @in_one_sentence
 def text(config: Path | None, address: str, job: UUID | None, *, as_json: bool) -> None:
-    """The text an assistant answers from: each page without the template, and one page of facts that all share."""
+    """Print the text that an assistant answers from.
+
+    Each page without the template, and one page of facts that all share.
+    """
     place = place_of(address)
     with desk(config) as at:
         newest = at.row(lookups.newest_crawl_with_pages(place.site)) if job is None else {"crawl": job}
         rows = [] if newest is None else at.rows(lookups.pages_of(newest["crawl"]))
-    if not rows:
+    if newest is None or not rows:
         raise Sentence(f"No page of {place.site} is held. `licet crawl {place.host}` reads the site.")
     site = SiteText()
     for row in rows:
@@ -121,16 +140,19 @@ def text(config: Path | None, address: str, job: UUID | None, *, as_json: bool) 
     template = site.repeated()
     if as_json:
         kept = [{"url": row["url"], "text": site.page(row["url"], template)} for row in rows]
-        print_json({"site": place.site, "crawl": rows[0]["crawl"], "pages": kept, "facts": site.facts(template)})
+        print_json({"site": place.site, "crawl": newest["crawl"], "pages": kept, "facts": site.facts(template)})
         return
     for row in rows:
         click.echo(f"===== {row['url']}\n{site.page(row['url'], template)}\n")
     click.echo(f"===== {place.site}: what its pages share\n{site.facts(template)}")
 
 
-def _holds(rows: list[Row], begun: str, ended: str) -> bool:
-    """Whether the newest of a pair of staff's decisions is the one that began it (E25, W13)."""
-    return next((row["kind"] for row in rows if row["kind"] in (begun, ended)), ended) == begun
+def unproved(verifications: list[Row]) -> list[str]:
+    """The accounts for which nothing but an attestation is on file (E11), from their rows, newest first."""
+    held: dict[str, Account] = {}
+    for row in reversed(verifications):
+        held[row["account"]] = after(held.get(row["account"], Account()), row)
+    return sorted(name for name, account in held.items() if still_to_be_proved(account))
 
 
 def _uuid(text: str) -> UUID | None:
@@ -138,6 +160,3 @@ def _uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-COMMANDS = (show, pages, text)

@@ -91,9 +91,15 @@ def _midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(UTC)
 
 
-def authority(crawl: Row, proof: Row | None, again: Row | None, at: Window) -> str:
-    """On what authority a crawl was started or refused (E23). `proof` is the fact it rests on, `again` its C06."""
+def authority(crawl: Row, proof: Row | None, again: Row | None, at: Window, entry: Row | None = None) -> str:
+    """On what authority a crawl was started or refused (E23).
+
+    `proof` is the fact it rests on, `again` its second look (C06), `entry` what staff last said of the site and the
+    operator's list where the policy has one (W01).
+    """
     parts = [_proof(crawl, proof, at)]
+    if entry is not None:
+        parts = [_listed(entry, at), *([parts[0]] if crawl["verified"] else [])]
     if again is not None:
         parts.append(f"looked for again at the start: {again['result']}")
     if crawl["confirmed_at"] is not None:
@@ -108,6 +114,16 @@ def _proof(crawl: Row, proof: Row | None, at: Window) -> str:
     if proof is not None and proof["kept_at"]:
         what += f" (attested by {proof['by']}, kept at {proof['kept_at']})"
     return what
+
+
+def _listed(entry: Row, at: Window) -> str:
+    """W01: the operator's hand is the authority, so it says whose hand it was."""
+    if entry["kind"] not in ("listed", "unlisted"):
+        return "never on the operator's list"
+    hand = f"by {entry['by']} ({entry['reason']})"
+    if entry["kind"] == "listed":
+        return f"on the operator's list since {at.said(entry['at'])}, put there {hand}"
+    return f"off the operator's list since {at.said(entry['at'])}, taken off {hand}"
 
 
 def counts(fetches: Sequence[Row], job: object) -> dict[str, int]:

@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from app import policy_of, run_worker
+from agents.start import policy_of, run_worker
 from crawler.fetch.network import Network
 from models.settings import load
 

@@ -13,6 +13,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from models.allowed import allowed
+
 
 class Change(StrEnum):
     """What may be done to a packaged value."""
@@ -90,7 +92,7 @@ class Section(BaseModel):
 def _named(error: ValidationError, origin: str, under: str) -> ProfileError:
     first = error.errors()[0]
     field = under + ".".join(str(part) for part in first["loc"])
-    return ProfileError(origin, field, first.get("input"), first["msg"])
+    return ProfileError(origin, field, first.get("input"), f"allowed is {allowed(first)}")
 
 
 def _permitted(rule: Change, old: Any, new: Any) -> bool:

@@ -56,6 +56,9 @@ class AddressChecked(Fact):
     answers: bool
     status: int | None
     outcome: str
+    """Of the request; or why none was made (`crawler.rules.checks.NotMade`)."""
+    reason: str = ""
+    """The customer's sentence for a check that was not made."""
     redirects_to: str | None = None
     """The host that the answer points to, when it is the www twin."""
 
@@ -208,6 +211,17 @@ class PageKept(Fact):
     noindex: bool
 
 
+class PageUnchanged(Fact):
+    """A page that an earlier crawl had read was said to be unchanged: its stored text stays (W09)."""
+
+    type: Literal["page-unchanged"] = "page-unchanged"
+    crawl: str
+    """The crawl that asked."""
+    url_id: str
+    page_id: str
+    """The page as it was read, by the crawl that read it."""
+
+
 class CrawlEnded(Fact):
     """The one terminal state of a crawl (A04). `requests` counts by kind, `outcomes` by outcome."""
 
@@ -330,6 +344,7 @@ SiteEvent = Annotated[
     | RobotsDecided
     | RequestEnded
     | PageKept
+    | PageUnchanged
     | CrawlEnded
     | Suspended
     | Resumed
@@ -375,6 +390,9 @@ class PageFetched(Fact):
     """Its priority in the crawl that read it, small first: the last are removed first (C06)."""
     pairs_only: bool = False
     """Read for its pairs alone: it has no text here and takes no place among the kept (E18)."""
+    fingerprint: str = ""
+    links: tuple[str, ...] | None = None
+    """The page's links, without the host, where it will be asked for conditionally (W09); None: it will not."""
 
 
 class ListedPage(Model):

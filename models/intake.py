@@ -13,15 +13,20 @@ from uuid import UUID
 
 from pydantic import Field, StringConstraints, ValidationError
 
-from models.wire import Said, Unreadable, read_json
+from models.allowed import allowed
+from models.wire import MAX_EVENT_BYTES, Said, Unreadable, read_json
 
 When = Annotated[float, Field(ge=0, le=32_503_680_000)]
 """Seconds since the epoch, up to the year 3000."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 """An account, a person, a place where a paper is kept: 1-200 characters."""
-Address = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
-"""A website's address as a person types it: `shop.example`, `https://www.shop.example/home`."""
+Address = Annotated[str, StringConstraints(max_length=MAX_EVENT_BYTES)]
+"""A website's address as a person types it: `shop.example`, `https://www.shop.example/home`. What is wrong with it,
+even that it is empty or too long, is for `crawler.rules.urls` to say by name: a schema has no sentence for a
+customer."""
+Listed = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+"""A page of a hand-listed scope; an empty one would be the start page."""
 
 
 class Envelope(Said):
@@ -41,7 +46,7 @@ class AddressSaved(Said):
     account: Name
     address: Address
     note: str | None = Field(default=None, max_length=500)
-    scope: tuple[Address, ...] | None = Field(default=None, max_length=500)
+    scope: tuple[Listed, ...] | None = Field(default=None, max_length=500)
     schedule: bool = True
 
 
@@ -224,4 +229,4 @@ def read(topic: str, raw: bytes | None) -> tuple[Envelope, Said]:
 def _first(error: ValidationError, prefix: str) -> str:
     """The first thing that is wrong, as `field: what is expected`."""
     first = error.errors(include_url=False)[0]
-    return f"{prefix}{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return f"{prefix}{'.'.join(str(part) for part in first['loc'])}: allowed is {allowed(first)}"

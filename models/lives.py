@@ -17,6 +17,9 @@ TOPIC = "worker-lives"
 NAME_TAKEN = 4
 """Exit code of a worker whose name was taken by a younger process. Nobody should start it again."""
 
+SPARE = "LICET_SPARE"
+"""In the environment of a process that stands by: it begins when it is told, on its standard input."""
+
 
 class Life(Model):
     """One record of the topic."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from models import intake
-from models.state import Account, Suspension
+from models.state import Account, Suspension, Validator
 from models.wire import Model, Said, Unreadable, read_json
 
 Type = Literal[
@@ -45,6 +45,9 @@ class OpenCrawl(Said):
     pages: int = 0
     pairs: int = 0
     requests: dict[str, int] = Field(default_factory=dict)
+    plan: str = ""
+    proof_absent: bool = False
+    """At its start the proof was found absent, so pages are still to be removed at its end (C06)."""
 
 
 class RestoreSite(Said):
@@ -56,10 +59,12 @@ class RestoreSite(Said):
     blocked: Suspension | None = None
     listed: Suspension | None = None
     starts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    checks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     pause_until: float = 0.0
     strikes: int = 0
     open: tuple[OpenCrawl, ...] = ()
     """What was running when the memory was lost; it ends here, once (A04)."""
+    validators: tuple[Validator, ...] = ()
 
 
 SCHEMAS: dict[str, type[Said]] = {
@@ -88,6 +93,8 @@ class Message(Model):
     origin: Origin
     said_at: float
     """Broker time of the intake event, seconds: when the command was accepted."""
+    account_spent: bool = False
+    """The account has had its address checks of the day, as far as the worker knew that heard it (E07)."""
     data: dict[str, Any]
 
     @property

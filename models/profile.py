@@ -56,6 +56,7 @@ class Gate(Section):
     kind: Literal["verified_account", "operator_list", "confirmation"]
     schedule: MayBeSwitchedOff  # whether anything but a person may start a job
     listing: MayBeSwitchedOff  # whether the bot's policy knows page listings
+    platforms: MayBeSwitchedOff  # whether a customer may save a page of a site of many people (C04)
     customer_starts_per_day: Annotated[int | None, Change.LOWER]  # E21: per site and UTC day
     recheck_proof: bool  # C06: at every start; E13: never
     stop_due: Literal["business_day", "hours_24"]  # E25, W13: when a stop request from outside is due
@@ -107,6 +108,8 @@ class AddressCheck(Section):
 
     enabled: MayBeSwitchedOff
     timeout: CeilingSeconds
+    per_site_day: Ceiling = Field(ge=0)  # stricter: HEADs to a site in a UTC day, all accounts together
+    per_account_day: Ceiling = Field(ge=0)  # stricter: sites that an account has checked in a day, in each worker
 
 
 class PaceRule(Section):

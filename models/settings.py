@@ -31,6 +31,7 @@ from pydantic import (
     model_validator,
 )
 
+from models.allowed import allowed
 from models.stack_file import StackFileError, read_running
 
 PREFIX = "LICET_"
@@ -83,7 +84,14 @@ def _secret_file(path: Path) -> Path:
     return path
 
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
+def _name(value: str) -> str:
+    """A name that a broker, a log and a file can carry."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", value):
+        raise ValueError("1 to 64 letters, digits, dots, hyphens and underscores, a letter or digit first")
+    return value
+
+
+Name = Annotated[str, AfterValidator(_name)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 
 
@@ -185,7 +193,7 @@ class Settings(BaseModel):
         if self.database_url is None:
             raise SettingsError(
                 "No database is known: set LICET_DATABASE_URL or `database_url` in licet.yaml,"
-                " or start a stack with `licet up`."
+                f" or start a stack with `licet up` (no stack is running on {self.data})."
             )
         return self.database_url.get_secret_value()
 
@@ -239,8 +247,7 @@ def _sentence(error: ValidationError, merged: dict[str, Any], sources: Sources) 
         known = ", ".join(Settings.model_fields)
         return f"Configuration: {source} has an unknown key {spelt}; known are {known}."
     shown = "(not shown)" if key == "database_url" else repr(merged[key])
-    allowed = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    return f"Configuration: {source} has {spelt} = {shown}; allowed is {allowed}."
+    return f"Configuration: {source} has {spelt} = {shown}; allowed is {allowed(first)}."
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, Any]:
@@ -257,6 +264,8 @@ def _from_file(named: Path | None) -> dict[str, Any]:
     path = named or DEFAULT_FILE
     if named is None and not path.exists():
         return {}
+    if path.exists() and not path.is_file():  # a pipe may never end
+        raise SettingsError(f"Configuration: {path} cannot be read (it is no file).")
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -276,3 +285,6 @@ def _from_stack(data: Path) -> tuple[str, dict[str, Any]]:
         return str(data / "stack.json"), read_running(data)
     except StackFileError as error:
         raise SettingsError(f"Configuration: {error}") from None
+    except OSError as error:
+        shown = str(data)[:100]
+        raise SettingsError(f"Configuration: the data folder {shown} cannot be used ({error.strerror}).") from None

@@ -1,7 +1,8 @@
 """A site's memory: a small head that changes with each request, and parts that are written once.
 
 Keys in the table are `site|h` (the head), `site|s` (messages seen), `site|r|JOB` (robots.txt of a job) and
-`site|f|JOB|N` (the N-th chunk of a crawl's frontier). Everything is immutable: a change is a new head.
+`site|f|JOB|N` (the N-th chunk of a crawl's frontier), and `site|v|N` (the validators of one page). Everything is
+immutable: a change is a new head.
 """
 
 from __future__ import annotations
@@ -129,6 +130,8 @@ class Job(Model):
     sitemaps_seen: tuple[str, ...] = ()
     sitemap_found: bool = False
     """A sitemap named pages; what follows for links is the profile's to say (W07)."""
+    llms_txt: bool = False
+    """The one request for /llms.txt was made, or may not be (W08)."""
     chunks: int = 0
     found: int = 0
     done: str = ""
@@ -167,6 +170,8 @@ class Head(Model):
     intents: tuple[Intent, ...] = ()
     starts: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     """UTC day -> ids of the crawls that count towards the cap; a set, since redelivery doubles counters."""
+    checks: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """UTC day -> ids of the address checks that were let through (E07)."""
     last_end: float = 0.0
     """When the last request ended, wall clock."""
     wait: float = 0.0
@@ -176,6 +181,10 @@ class Head(Model):
     """Refusals in a row (W06, C10)."""
     slow: int = 0
     """How often the gap was doubled (C10)."""
+    validators: int = 0
+    """Slots of `Validator` records that may be in use: numbers below this one (W09)."""
+    erased_at: float = 0.0
+    """Content up to then was erased: nothing that is known of it can be put back (E25)."""
 
     @property
     def stopped(self) -> bool:
@@ -206,6 +215,26 @@ class Chunk(Model):
     fingerprint: str | None = None
 
 
+class Validator(Model):
+    """How a page whose text is held is asked for again (W09): a record of its own, replaced whole, never changed.
+
+    `links` are the page's own, without the host: an unchanged page is not sent, and what it leads to stays known.
+    """
+
+    account: str
+    """Another account's pages are not this one's to build on (E05)."""
+    url: str
+    etag: str | None = None
+    modified: str | None = None
+    crawl: str
+    """The crawl that read the text."""
+    at: float
+    """When the page was last read, or last said to be unchanged."""
+    pairs: int = 0
+    fingerprint: str = ""
+    links: tuple[str, ...] = ()
+
+
 class Seen(Model):
     """The last messages that were applied, oldest first: a redelivery is a no-op (F30)."""
 
@@ -225,6 +254,11 @@ def seen_key(site: str) -> str:
 def cache_key(site: str) -> str:
     """The table key of the robots.txt that outlives its crawl (W03)."""
     return f"{site}|c"
+
+
+def validator_key(site: str, slot: int) -> str:
+    """The table key of the validators of one page (W09)."""
+    return f"{site}|v|{slot}"
 
 
 def robots_key(site: str, job: str) -> str:

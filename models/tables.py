@@ -212,6 +212,18 @@ class Digest(Inserted, Base):
     at: Mapped[datetime]
 
 
+class Sighting(Inserted, Base):
+    """A page that `crawl` found unchanged: its text is the one that an earlier crawl read (W09)."""
+
+    __tablename__ = "sightings"
+
+    crawl: Mapped[uuid.UUID] = mapped_column(primary_key=True)
+    page_id: Mapped[str] = mapped_column(String(DIGEST), primary_key=True, index=True)
+    site: Mapped[str] = mapped_column(index=True)
+    url_id: Mapped[str] = mapped_column(String(DIGEST))
+    at: Mapped[datetime]
+
+
 class Removal(Inserted, Base):
     """A page that was removed at the end of `crawl`, whose proof was found absent (C06): its report, without text."""
 
@@ -381,6 +393,7 @@ class Page(Inserted, Base):
     description: Mapped[str]
     language: Mapped[str]
     rank: Mapped[float] = mapped_column(server_default=text("0"))
+    fingerprint: Mapped[str] = mapped_column(server_default=text("''"))
     text: Mapped[str]
     text_cut: Mapped[bool]
     facts: Mapped[list[Any]]
@@ -393,6 +406,7 @@ class Page(Inserted, Base):
     sha256: Mapped[str]
     encoding: Mapped[str]
     pairs_only: Mapped[bool] = mapped_column(server_default=false())
+    links: Mapped[list[str] | None] = mapped_column(ARRAY(Text))
     fetched_at: Mapped[datetime]
 
 

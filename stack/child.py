@@ -8,13 +8,14 @@ whoever takes its sites over is told so.
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
 import aiohttp
 
-from models.lives import NAME_TAKEN, new_life
+from models.lives import NAME_TAKEN, SPARE, new_life
 from stack.errors import StackError
 from stack.net import LOOPBACK
 from stack.process import Process, Say
@@ -54,7 +55,12 @@ class Child:
         self.port = port
         self.say = say
         self.env = dict(env)
+        self._argv = tuple(argv)
         self.process = Process(name, argv, say, env=self.env)
+        self.with_spare = False
+        """Whether a second process stands by, all imported and nothing begun (`agents.start.stand_by`): imports are
+        most of a restart, and on a busy machine took longer than a session (measured)."""
+        self._spare: Process | None = None
         self.ready = False
         self.ever_ready = False
         self.deaths = 0
@@ -75,8 +81,29 @@ class Child:
         self._complaint = ""
         self._started = time.monotonic()
         self.life = new_life()
-        self.process.env = self.env | {"LICET_WORKER_LIFE": self.life}
+        born = {"LICET_WORKER_LIFE": self.life}
+        spare, self._spare = self._spare, None
+        if spare is not None and spare.alive:
+            self.process = spare
+            spare.tell(json.dumps(born))
+            return
+        if self.process.told:  # the one before was a spare
+            self.process = Process(self.name, self._argv, self.say)
+        self.process.env = self.env | born
         self.process.spawn()
+
+    def _stand_by(self) -> None:
+        """Start the next spare, when there is time for it: the child is at work."""
+        if self.with_spare and self.ready and self._spare is None:
+            self._spare = Process(self.name, self._argv, self.say, env=self.env | {SPARE: "1"}, told=True)
+            self._spare.spawn()
+
+    async def stop(self, grace: float) -> None:
+        """End the child in order, and its spare at once."""
+        self.with_spare, spare = False, self._spare
+        if spare is not None:
+            await spare.kill()
+        await self.process.stop(grace)
 
     async def step(self) -> bool:
         """Notice a death, start again when it is time, ask how it is; whether it was started again."""
@@ -86,10 +113,11 @@ class Child:
             if why := self._lost():
                 self.say("licet", f"{self.name} is ended: {why}")
                 await self.process.kill()
+            self._stand_by()
             return False
         if self._again_at is None:
-            await self._died()
-        elif time.monotonic() >= self._again_at:
+            return await self._died()
+        if time.monotonic() >= self._again_at:
             self.spawn()
             return True
         return False
@@ -107,7 +135,8 @@ class Child:
         silent = now - self.heard
         return f"it has been silent for {silent:.0f} s" if silent > self.silence else ""
 
-    async def _died(self) -> None:
+    async def _died(self) -> bool:
+        """Say so, and start it again when that is due at once; whether it was."""
         await self.process.wait(0)  # also clears what it left in its process group
         alive = time.monotonic() - self._started
         self.deaths = 1 if alive > CALM else self.deaths + 1
@@ -123,6 +152,9 @@ class Child:
         self._again_at = time.monotonic() + wait
         self.say("licet", f"{self.name} ended {_how(code)} after {alive:.1f} s; it is started again in {wait:g} s")
         await self.gone(self.name, self.life)
+        if not wait:
+            self.spawn()
+        return not wait
 
     async def _ask(self) -> None:
         """GET /live and, until it is ready, /ready on its metrics port."""

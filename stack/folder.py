@@ -33,7 +33,10 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             handle = (self.path / LOCK).open("a+")
         except OSError as error:
-            raise StackError(f"The data folder {self.path} cannot be used ({error.strerror}).") from None
+            raise StackError(
+                f"The data folder {self.path} cannot be used ({error.strerror}): name another with --data or"
+                " LICET_DATA."
+            ) from None
         deadline = time.monotonic() + seconds  # a command that only asks whether a stack runs lets go at once
         while True:
             try:

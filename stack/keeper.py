@@ -10,7 +10,7 @@ from models.settings import Settings
 from stack.child import Child
 from stack.obituaries import Obituaries
 from stack.process import Say, print_line
-from stack.supervisor import APP, BEAT, WORKER_GRACE
+from stack.supervisor import BEAT, ROLE, WORKER_GRACE
 
 
 async def keep(
@@ -29,8 +29,9 @@ async def keep(
     obituaries = Obituaries(settings.require_kafka(), settings.broker_kind, say)
     name = settings.name
     env = dict(os.environ if environ is None else environ) | {"LICET_WORKER_NAME": name}
-    child = Child(name, command or (*APP, role), env, settings.metrics_port, say, silence=settings.silence)
+    child = Child(name, command or (*ROLE, role), env, settings.metrics_port, say, silence=settings.silence)
     if role == "worker":
+        child.with_spare = command is None
         child.gone = obituaries.publish
     child.spawn()
     try:
@@ -38,5 +39,5 @@ async def keep(
             await child.step()
             await asyncio.sleep(BEAT)
     finally:
-        await child.process.stop(WORKER_GRACE)
+        await child.stop(WORKER_GRACE)
         await obituaries.close()

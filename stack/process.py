@@ -60,8 +60,11 @@ class Process:
         env: Mapping[str, str] | None = None,
         die_by: str = "KILL",
         options: Sequence[str] = (),
+        told: bool = False,
     ) -> None:
         self.name = name
+        self.told = told
+        """Whether it waits for a line on its standard input (`tell`)."""
         self.argv = with_parent(argv, die_by, *options)
         self.log = log
         self.env = env
@@ -81,7 +84,7 @@ class Process:
         try:
             self._popen = subprocess.Popen(  # noqa: S603 - a command of our own, no shell
                 self.argv,
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE if self.told else subprocess.DEVNULL,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
                 env=env,
@@ -150,6 +153,12 @@ class Process:
         """A signal to the process itself; none is sent to one that has ended."""
         if self.alive and self._popen is not None:
             self._popen.send_signal(number)
+
+    def tell(self, line: str) -> None:
+        """Say the one line that it waits for. One that has ended in between hears nothing, and is seen to be dead."""
+        if self._popen is not None and self._popen.stdin is not None:
+            with suppress(OSError), self._popen.stdin as stdin:
+                stdin.write(line.encode() + b"\n")
 
     async def stop(self, grace: float, number: signal.Signals = signal.SIGTERM) -> None:
         """Ask it to end, and end it when it has not by then."""

@@ -33,6 +33,8 @@ from stack.topics_admin import apply
 
 ROOT = Path(__file__).resolve().parent.parent
 APP = (sys.executable, "-m", "app")
+ROLE = (sys.executable, "-m", "agents.start")
+"""A worker or a sink without the command line, whose imports take longer than the rest of a restart."""
 BEAT = 0.1
 WORKER_GRACE, SINK_GRACE, BROKER_GRACE, DATABASE_GRACE = 5.0, 2.0, 1.0, 1.5  # Ctrl-C ends all within 10 s
 MEMORY = "licet-worker-sites-changelog"
@@ -54,8 +56,8 @@ class Supervisor:
         *,
         settings: Settings | None = None,
         workers: int = 1,
-        worker_command: Sequence[str] = (*APP, "worker"),
-        sink_command: Sequence[str] = (*APP, "sink"),
+        worker_command: Sequence[str] = (*ROLE, "worker"),
+        sink_command: Sequence[str] = (*ROLE, "sink"),
         migrate_command: Sequence[str] = (*APP, "migrate"),
         environ: Mapping[str, str] | None = None,
         say: Say = print_line,
@@ -105,8 +107,8 @@ class Supervisor:
                 await self._watcher
             self._watcher = None
         workers = [child for child in self.children if child.name != "sink"]
-        await asyncio.gather(*(child.process.stop(WORKER_GRACE) for child in workers))
-        await asyncio.gather(*(c.process.stop(SINK_GRACE) for c in self.children if c not in workers))
+        await asyncio.gather(*(child.stop(WORKER_GRACE) for child in workers))
+        await asyncio.gather(*(c.stop(SINK_GRACE) for c in self.children if c not in workers))
         if self._obituaries is not None:
             await self._obituaries.close()
         if self.tansu is not None:
@@ -190,6 +192,7 @@ class Supervisor:
             }
             child = Child(name, self.commands[role], env, port, self.say, silence=self.settings.silence)
             if role == "worker":
+                child.with_spare = tuple(self.commands[role][: len(ROLE)]) == ROLE
                 child.gone = self._obituaries.publish
             self.children.append(child)
             child.spawn()

@@ -124,11 +124,13 @@ async def admin(bootstrap: str) -> AsyncIterator[AIOKafkaAdminClient]:
     client = AIOKafkaAdminClient(bootstrap_servers=bootstrap, client_id="licet-topics")
     try:
         await client.start()
-    except KafkaError as error:
+    except (KafkaError, OSError):
         await client.close()
-        raise StackError(f"No broker answers at {bootstrap} ({error}).") from None
+        raise StackError(f"No broker answers at {bootstrap}: is it running, and is this its address?") from None
     try:
         yield client
+    except KafkaError as error:
+        raise StackError(f"The broker at {bootstrap} does not answer any more ({type(error).__name__}).") from None
     finally:
         await client.close()
 

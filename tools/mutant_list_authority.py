@@ -217,7 +217,7 @@ AUTHORITY = (
         "A03",
         "the day's starts are forgotten",
         RESTORING,
-        "(*said.starts.get(day, ()), *head.starts.get(day, ()))",
-        "head.starts.get(day, ())",
+        "_united(said.starts, head.starts)",
+        "head.starts",
     ),
 )

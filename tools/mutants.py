@@ -23,11 +23,14 @@ sys.path.insert(0, str(ROOT))
 
 # ruff: noqa: E402 - the tree is put on the path first, so that this runs from anywhere
 from tools.mutant_list import MUTANTS, Mutant
+from tools.mutant_list_audit import AUDIT
 from tools.mutant_list_authority import AUTHORITY
+from tools.mutant_list_validators import CONDITIONAL
 
 _COPIED = (
     "models", "bots", "crawler", "agents", "commands", "stack", "migrations", "demo", "tests/rules", "tests/models",
-    "tests/data", "tests/jobs", "tests/authority", "tests/commands", "tests/house", "tests/support",
+    "tests/data", "tests/jobs", "tests/authority", "tests/audit", "tests/sink", "tests/commands",
+    "tests/house", "tests/support",
 )  # fmt: skip
 _FILES = ("app.py", "pyproject.toml", "topics.yaml", "tests/__init__.py", "tests/conftest.py")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
@@ -41,7 +44,7 @@ def main(only: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         _copy(tree)
-        for mutant in (*MUTANTS, *AUTHORITY):
+        for mutant in (*MUTANTS, *AUTHORITY, *AUDIT, *CONDITIONAL):
             if mutant.id.startswith(only):
                 killer = _killer(tree, mutant)
                 survived += killer is None

@@ -1,11 +1,11 @@
 """Learn `crawler/reading/weights.json` again from labelled pages.
 
-usage: python tools/train.py DATA [--trees N] [--leaves N] [--folds N] [--write]
+usage: python tools/train.py DATA [--trees N] [--leaves N]
 
 DATA is a folder with gold/<id>.json ({id, domain, text}) and html/<id>.html.gz, read in place; nothing of it
 enters the table but split points. A block's label is the share of its words that the gold text holds in the
-same order. Folds are by domain, so that no site is on both sides; without --write only their figures are
-printed. Needs `lightgbm` and `scikit-learn` (extra `train`).
+same order. What the settings promise on pages of other sites says `tools/crossval.py`, which can be run once the
+table is of the present features. Needs `lightgbm` and `scikit-learn` (extra `train`).
 """
 
 from __future__ import annotations
@@ -15,38 +15,53 @@ import difflib
 import gzip
 import json
 import re
+import tempfile
 from collections import Counter
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from statistics import mean
-from zlib import crc32
 
 import lightgbm
 import numpy as np
+from publicsuffixlist import PublicSuffixList
 
-from crawler.reading import features, weights
-from crawler.reading.choose import DROPPED, LEAN, expected_best, smoothed
+from crawler.reading import features
+from crawler.reading.guard import is_trap
 from crawler.reading.noscript import drop_noscript
 from crawler.reading.regions import settle
-from crawler.reading.rules import forbidden
+from crawler.reading.rules import forbidden, own_tables, protected
+from crawler.reading.visible import shown_pairs
 from crawler.reading.walk import walk
+
+Node = float | list["Node"]
+TABLE = Path(features.__file__).with_name("weights.json")
 
 _WORD = re.compile(r"\w+")
 _LARGEST = 6e7  # cells of the alignment; above it words are looked up instead
+_SUFFIXES = PublicSuffixList()
+SMALL = 500  # as in choose.py, which cannot be imported while its table is of other features
 _RATE = 0.18
-_SEED = 7
+SEED = 7
 
 
 @dataclass(slots=True)
 class Labelled:
-    """A page's blocks as numbers, with what the gold says of each."""
+    """A page's blocks as numbers, with what the gold says of each and what the rules do."""
 
-    domain: str
+    identity: str
+    kind: str
+    domain: str  # as it is registered: `docs.site.example` and `site.example` are one
     rows: np.ndarray
     labels: np.ndarray
     sizes: np.ndarray
     words: list[list[str]]
     gold: Counter[str]
+    lengths: list[int]
+    never: dict[int, str]
+    always: dict[int, str]
+    tables: list[tuple[int, int]]
+    small: bool
 
 
 def labelled(gold: dict[str, str], html: str) -> Labelled:
@@ -54,7 +69,9 @@ def labelled(gold: dict[str, str], html: str) -> Labelled:
     tree = walk(html)
     drop_noscript(tree)
     regions = settle(tree)
-    found, page = features.rows(tree, regions, forbidden(tree, regions))
+    answers = {index for pair in shown_pairs(tree, regions) for index in pair.blocks}
+    never = forbidden(tree, regions)
+    found, page = features.rows(tree, regions, never)
     words = [_WORD.findall(block.text.lower()) for block in tree.blocks]
     target = _WORD.findall(gold["text"].lower())
     nothing = [float("nan")] * len(features.NAMES)
@@ -62,8 +79,27 @@ def labelled(gold: dict[str, str], html: str) -> Labelled:
     rows = np.array(flat, np.float32).reshape(len(found), len(features.NAMES))
     sizes = np.array([len(block) for block in words], float)
     return Labelled(
-        gold["domain"] or gold["id"], rows, labels(words, target, gold["text"]), sizes, words, Counter(target)
-    )
+        gold["id"], gold.get("type", ""), registered(gold["domain"]) or gold["id"], rows,
+        cached_labels(words, target, gold["text"]), sizes, words, Counter(target),
+        [block.text.count(" ") + 1 for block in tree.blocks], never, protected(tree, regions, answers),
+        own_tables(tree, regions), regions.total < SMALL,
+    )  # fmt: skip
+
+
+def registered(domain: str) -> str:
+    """The part of a host name that somebody registered, which is what folds are cut by."""
+    host = domain.partition(":")[0].lower()
+    return _SUFFIXES.privatesuffix(host) or host
+
+
+def cached_labels(words: list[list[str]], target: list[str], text: str) -> np.ndarray:
+    """The labels, kept in the system's folder for temporary files: aligning takes most of the time."""
+    key = sha256(json.dumps([words, text]).encode()).hexdigest()
+    path = Path(tempfile.gettempdir()) / "licet-labels" / f"{key}.json"
+    if not path.exists():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(labels(words, target, text).tolist()), encoding="utf-8")
+    return np.array(json.loads(path.read_text(encoding="utf-8")))
 
 
 def labels(words: list[list[str]], target: list[str], text: str) -> np.ndarray:
@@ -98,7 +134,7 @@ def aligned(flat: list[str], target: list[str]) -> np.ndarray:
     return out
 
 
-def fit(pages: list[Labelled], trees: int, leaves: int) -> lightgbm.Booster:
+def fit(pages: list[Labelled], trees: int, leaves: int, seed: int = SEED) -> lightgbm.Booster:
     """Trees that tell text from frame; a page's words weigh by the size of its gold, so pages count alike."""
     rows = np.concatenate([page.rows for page in pages])
     wanted = np.concatenate([page.labels > 0.5 for page in pages]).astype(float)
@@ -106,40 +142,15 @@ def fit(pages: list[Labelled], trees: int, leaves: int) -> lightgbm.Booster:
     asked = ~np.isnan(rows[:, 0])
     options = {
         "objective": "binary", "learning_rate": _RATE, "num_leaves": leaves, "min_data_in_leaf": 100,
-        "min_sum_hessian_in_leaf": 100, "feature_fraction": 0.5, "bagging_fraction": 0.7, "bagging_freq": 1,
-        "lambda_l2": 5, "max_bin": 63, "verbose": -1, "num_threads": 2, "seed": _SEED, "deterministic": True,
+        "min_sum_hessian_in_leaf": 100, "feature_fraction": 0.35, "bagging_fraction": 0.7, "bagging_freq": 1,
+        "lambda_l2": 5, "max_bin": 63, "verbose": -1, "num_threads": 2, "seed": seed, "deterministic": True,
+        "force_col_wise": True,
     }  # fmt: skip
     data = lightgbm.Dataset(rows[asked], wanted[asked], weight=np.maximum(weight, 1e-6)[asked])
     return lightgbm.train(options, data, trees)
 
 
-def token_f1(page: Labelled, raw: np.ndarray) -> tuple[float, float]:
-    """F1 and recall of the words of the blocks that these scores choose."""
-    lengths = [max(1, len(words)) for words in page.words]
-    scores = [1 / (1 + float(np.exp(-value))) for value in smoothed(list(map(float, raw)), lengths)]
-    limit = expected_best(scores, lengths)
-    chosen = Counter(word for words, score in zip(page.words, scores, strict=True) if score > limit for word in words)
-    if not page.gold:
-        return (1.0, 1.0) if not chosen else (0.0, 0.0)
-    both = (chosen & page.gold).total()
-    return 2 * both / (chosen.total() + page.gold.total()), both / page.gold.total()
-
-
-def validate(pages: list[Labelled], folds: int, trees: int, leaves: int) -> None:
-    """Print F1 and recall of pages whose domain was not learned from."""
-    figures = []
-    for fold in range(folds):
-        held = [page for page in pages if crc32(page.domain.encode()) % folds == fold]
-        model = fit([page for page in pages if crc32(page.domain.encode()) % folds != fold], trees, leaves)
-        for page in held:
-            if len(page.rows):
-                raw = np.where(np.isnan(page.rows[:, 0]), DROPPED, model.predict(page.rows, raw_score=True))
-                figures.append(token_f1(page, raw))
-    print(f"{len(figures)} pages, {folds} folds by domain: F1 {mean(f for f, _ in figures):.4f} "
-          f"recall {mean(r for _, r in figures):.4f} (threshold {LEAN} of half the expected best)")  # fmt: skip
-
-
-def node(tree: dict[str, object]) -> weights.Node:
+def node(tree: dict[str, object]) -> Node:
     """A tree of the library as the nested lists of the table."""
     if "leaf_value" in tree:
         return round(float(str(tree["leaf_value"])), 4)
@@ -150,28 +161,29 @@ def node(tree: dict[str, object]) -> weights.Node:
     return [int(str(tree["split_feature"])), threshold, node(below), node(above)]
 
 
+def load(data: Path) -> list[Labelled]:
+    """The pages in the order of their ids; those that the reading would not parse have no blocks to learn from."""
+    pages = []
+    for path in sorted((data / "gold").glob("*.json")):
+        gold = json.loads(path.read_text(encoding="utf-8"))
+        html = gzip.decompress((data / "html" / f"{gold['id']}.html.gz").read_bytes()).decode("utf-8", "replace")
+        if not is_trap(html):
+            pages.append(labelled(gold, html))
+    return pages
+
+
 def main() -> None:
-    """Read, validate, and write the table when asked."""
+    """Learn from all pages and write the table."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("data", type=Path)
     arguments.add_argument("--trees", type=int, default=60)
     arguments.add_argument("--leaves", type=int, default=24)
-    arguments.add_argument("--folds", type=int, default=5)
-    arguments.add_argument("--write", action="store_true")
     given = arguments.parse_args()
-    pages = []
-    for path in sorted((given.data / "gold").glob("*.json")):
-        gold = json.loads(path.read_text(encoding="utf-8"))
-        raw = gzip.decompress((given.data / "html" / f"{gold['id']}.html.gz").read_bytes())
-        pages.append(labelled(gold, raw.decode("utf-8", "replace")))
-    if given.folds > 1:
-        validate(pages, given.folds, given.trees, given.leaves)
-    if given.write:
-        dumped = fit(pages, given.trees, given.leaves).dump_model()["tree_info"]
-        trees = [node(tree["tree_structure"]) for tree in dumped]
-        rows = ",\n".join(json.dumps(tree, separators=(",", ":")) for tree in trees)
-        names = json.dumps(list(features.NAMES))
-        weights.TABLE.write_text(f'{{"features":{names},\n"trees":[\n{rows}\n]}}\n', encoding="utf-8")
+    dumped = fit(load(given.data), given.trees, given.leaves).dump_model()["tree_info"]
+    trees = [node(tree["tree_structure"]) for tree in dumped]
+    rows = ",\n".join(json.dumps(tree, separators=(",", ":")) for tree in trees)
+    names = json.dumps(list(features.NAMES))
+    TABLE.write_text(f'{{"features":{names},\n"trees":[\n{rows}\n]}}\n', encoding="utf-8")
 
 
 if __name__ == "__main__":

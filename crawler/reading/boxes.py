@@ -100,6 +100,8 @@ class Tree:
     title: str = ""
     language: str = ""
     microdata: bool = False
+    tables: dict[int, int] | None = None  # `tables.tables_of`, once it was asked
+    priced: tuple[list[int], tuple[str, ...]] | None = None  # `prices.may_hold_price`, once it was asked
 
     def parents(self, box: int) -> list[int]:
         """The box and the boxes around it, innermost first."""

@@ -7,6 +7,7 @@ each job. Run by `crawler.reading.pool` only, with one end of a socket pair as i
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import importlib
@@ -32,6 +33,7 @@ def main(arguments: list[str]) -> None:
     fd, memory, cpu = (int(text) for text in arguments[:3])
     with socket.socket(fileno=fd) as line:
         _die_with_parent()
+        _step_back()
         try:
             for name in arguments[3:]:
                 importlib.import_module(name)
@@ -74,8 +76,18 @@ def _confine(memory: int) -> None:
         (resource.RLIMIT_NOFILE, 32),
     ):
         resource.setrlimit(limit, (value, value))
-    os.nice(5)  # the worker's loop keeps the pace of other sites
     gc.freeze()
+
+
+def _step_back() -> None:
+    """The worker's loop keeps the pace of other sites, also while we import.
+
+    Linux shares processors between sessions first (autogroups), and within one the nice value counts: a child has a
+    session of its own, so its nice value alone would say nothing to the worker's.
+    """
+    os.nice(5)
+    with contextlib.suppress(OSError):  # a kernel without autogroups
+        Path("/proc/self/autogroup").write_text("5", encoding="ascii")
 
 
 def _allow_cpu(seconds: int) -> None:

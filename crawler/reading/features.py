@@ -15,19 +15,31 @@ from itertools import accumulate
 from crawler.reading.boxes import Block, Mark, Tree
 from crawler.reading.declared import declared
 from crawler.reading.groups import Groups, best_box
+from crawler.reading.kind import FLAGS as KIND_FLAGS
+from crawler.reading.kind import NAMES as KIND_NAMES
+from crawler.reading.kind import WHOLE as KIND_WHOLE
+from crawler.reading.kind import kind_numbers
 from crawler.reading.places import Places
+from crawler.reading.prices import may_hold_price
 from crawler.reading.regions import Regions
-from crawler.reading.words import holds_price, is_tail_heading, signs_in
+from crawler.reading.words import holds_price, is_tail_heading
 
 MARKS = tuple(
     int(mark)
     for mark in (
         Mark.NAV, Mark.HEADER, Mark.FOOTER, Mark.ASIDE, Mark.FORM, Mark.DIALOG, Mark.HIDDEN, Mark.MAIN, Mark.ARTICLE,
         Mark.COMMENT, Mark.RELATED, Mark.FAQ, Mark.TABLE, Mark.META, Mark.PROMO, Mark.PRODUCT, Mark.LIST, Mark.LINK,
-        Mark.FORUM,
+        Mark.FORUM, Mark.BREADCRUMB, Mark.SHARE, Mark.DETAILS, Mark.DEFINITIONS, Mark.ADDRESS, Mark.CONTENT,
+        Mark.FILTER, Mark.LOGIN, Mark.BUTTON,
     )
 )  # fmt: skip
-NEAR = tuple(int(mark) for mark in (Mark.NAV, Mark.COMMENT, Mark.CONTENT, Mark.META))
+NEAR = tuple(
+    int(mark)
+    for mark in (
+        Mark.NAV, Mark.COMMENT, Mark.CONTENT, Mark.META, Mark.HEADER, Mark.ASIDE, Mark.SHARE, Mark.RELATED,
+        Mark.ARTICLE, Mark.LIST, Mark.PRODUCT, Mark.FAQ, Mark.PROMO, Mark.FILTER, Mark.LOGIN, Mark.FORUM,
+    )
+)  # fmt: skip
 _KINDS = {"": 0, "p": 1, "h1": 2, "h2": 3, "h3": 4, "h4": 5, "h5": 6, "h6": 6, "li": 7, "td": 8, "th": 8, "dt": 9,
           "dd": 9, "summary": 10, "pre": 11, "blockquote": 12, "button": 13, "legend": 13, "address": 14,
           "caption": 15, "figcaption": 15}  # fmt: skip
@@ -48,15 +60,30 @@ BOX_NAMES = (
 )  # fmt: skip
 MARK_NAMES = (
     "nav", "header", "footer", "aside", "form", "dialog", "hidden", "main", "article", "comment", "related", "faq",
-    "table", "meta", "promo", "product", "list", "link", "forum",
+    "table", "meta", "promo", "product", "list", "link", "forum", "breadcrumb", "share", "details", "definitions",
+    "address", "content", "filter", "login", "button",
 )  # fmt: skip
-NEAR_NAMES = ("near nav", "near comment", "near content", "near meta")
+NEAR_NAMES = (
+    "near nav", "near comment", "near content", "near meta", "near header", "near aside", "near share",
+    "near related", "near article", "near list", "near product", "near faq", "near promo", "near filter",
+    "near login", "near forum",
+)  # fmt: skip
 PAGE_NAMES = (
     "page: length", "page: blocks", "page: links", "page: main", "page: articles", "page: long blocks", "page: forms",
     "page: prices", "page: repeated", "page: main text", "page: links in main text", "page: product", "page: forum",
-    "page: article",
+    "page: article", *KIND_NAMES,
 )  # fmt: skip
 NAMES = BLOCK_NAMES + BOX_NAMES + MARK_NAMES + NEAR_NAMES + PAGE_NAMES
+FLAGS = frozenset(("ends like a sentence", "under a tail heading", "price", "in main text", *KIND_FLAGS))
+"""Always a bool."""
+WHOLE = frozenset(
+    ("length", "words", "kind", "commas", "repeats on the page", "after h1", "after heading", "heading level",
+     "length before", "length after", "length around", "long before", "long after", "before or after the main text",
+     "length of outer box", "blocks in outer box", "length of section", "alike", "depth", "length of card", "cards",
+     "page: length", "page: blocks", "page: articles", "page: long blocks", "page: forms", "page: prices",
+     *KIND_WHOLE)
+)  # fmt: skip
+"""Always an int: `weights` compares these with whole numbers. What is in neither set may be any number."""
 
 
 Around = tuple[tuple[float, ...], int, int]
@@ -111,13 +138,10 @@ def _page(tree: Tree, regions: Regions, without: Container[int]) -> _Page:
     shares = [block.linked / length for block, length in zip(blocks, lengths, strict=True)]
     longs = [length >= 100 and share < 0.3 for length, share in zip(lengths, shares, strict=True)]
     texts = [block.text for block in blocks]
-    signs = signs_in("\n".join(texts))
     priced = [False] * len(blocks)
-    if signs:
-        priced = [
-            length < 300 and index not in without and holds_price(text, signs)
-            for index, (text, length) in enumerate(zip(texts, lengths, strict=True))
-        ]
+    short, signs = may_hold_price(tree)
+    for index in short if signs else ():
+        priced[index] = index not in without and holds_price(texts[index], signs)
     best = best_box(tree, [i for i, is_long in enumerate(longs) if is_long])
     before = list(accumulate(longs, initial=0))
     counts = Counter(texts)
@@ -129,14 +153,15 @@ def _page(tree: Tree, regions: Regions, without: Container[int]) -> _Page:
 def _page_numbers(page: _Page) -> tuple[float, ...]:
     tree, regions, best = page.tree, page.regions, page.best
     total, count = regions.total, len(tree.blocks)
-    tags = Counter([box.tag for box in tree.boxes])
+    tags = [box.tag for box in tree.boxes]
     mains = [regions.of(box.start, box.end) for box in tree.boxes if box.own & _MAIN]
     inside = regions.of(*best)
     repeated = sum(times > 1 for times in page.counts.values())
     return (
-        total, count, regions.linked[-1] / total, max(mains, default=0) / total, min(tags["article"], 20),
-        page.long_before[-1], min(tags["form"], 5), min(sum(page.priced), 30), repeated / max(1, count),
+        total, count, regions.linked[-1] / total, max(mains, default=0) / total, min(tags.count("article"), 20),
+        page.long_before[-1], min(tags.count("form"), 5), min(sum(page.priced), 30), repeated / max(1, count),
         inside / total, regions.links(*best) / max(1, inside), *declared(tree),
+        *kind_numbers(tree, regions),
     )  # fmt: skip
 
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from crawler.reading.boxes import Tree
 from crawler.reading.regions import Regions
 
-_Signature = tuple[int, str, str]
 LEAST = 3
 """Three boxes of one tag and class under one parent are a group."""
-_NOTHING = (0.0, 0.0, 0.0, 0.0)
+_NOTHING = (0, 0.0, 0, 0.0)
 
 
 @dataclass(slots=True)
@@ -20,8 +19,8 @@ class Groups:
 
     alike: list[int]
     card: list[int]  # the nearest box around (or at) the box which belongs to a group, -1 without
-    signature: list[_Signature]
-    sums: dict[_Signature, list[int]] = field(default_factory=dict)  # characters, boxes
+    group: list[int]  # the first box of the same tag and class under the same parent: the group's name
+    sums: dict[int, list[int]] = field(default_factory=dict)  # characters, boxes
     lengths: list[int] = field(default_factory=list)
     total: int = 1
 
@@ -29,33 +28,34 @@ class Groups:
     def of(cls, tree: Tree, regions: Regions) -> Groups:
         """Find the groups of a page."""
         boxes = tree.boxes
-        signatures = [(box.parent, box.tag, box.name) for box in boxes]
-        counts = Counter(signatures)
+        first: dict[tuple[int, str, str], int] = {}
+        groups = [first.setdefault((box.parent, box.tag, box.name), index) for index, box in enumerate(boxes)]
+        counts = Counter(groups)
         chars = regions.chars
         lengths = [chars[box.end] - chars[box.start] for box in boxes]
         alike: list[int] = []
         card: list[int] = []
-        sums: dict[_Signature, list[int]] = {}
-        for index, (signature, length) in enumerate(zip(signatures, lengths, strict=True)):
-            own = counts[signature]
+        sums: dict[int, list[int]] = {}
+        for index, (group, length) in enumerate(zip(groups, lengths, strict=True)):
+            own = counts[group]
             if own >= LEAST and length:
-                group = sums.setdefault(signature, [0, 0])
-                group[0] += length
-                group[1] += 1
+                total = sums.setdefault(group, [0, 0])
+                total[0] += length
+                total[1] += 1
                 alike.append(own)
                 card.append(index)
             else:
-                parent = signature[0]
+                parent = boxes[index].parent
                 alike.append(alike[parent] if parent >= 0 else 1)
                 card.append(card[parent] if parent >= 0 else -1)
-        return cls(alike, card, signatures, sums, lengths, regions.total)
+        return cls(alike, card, groups, sums, lengths, regions.total)
 
     def numbers(self, index: int) -> tuple[float, float, float, float]:
         """Length of the card around a box, the group's share of the page, its cards, their mean length."""
         card = self.card[index]
         if card < 0:
             return _NOTHING
-        chars, count = self.sums[self.signature[card]]
+        chars, count = self.sums[self.group[card]]
         return self.lengths[card], chars / self.total, count, chars / count
 
 

@@ -30,14 +30,30 @@ _VOID = frozenset(
     p li dt dd option optgroup tr td th tbody thead tfoot colgroup
     """.strip().split()
 )
+_FOREIGN = ("svg", "math")
+_RAW = re.compile(
+    r"<!--.*?(?:-->|\Z)"
+    r"|<(svg|math|script|style|title|textarea|iframe|xmp|noembed|noframes)(?=[\s/>]).*?(?:</\1(?=[\s/>])|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
 _NAME = re.compile("/?[a-zA-Z]+")
 
 
 def is_trap(html: str, max_depth: int = MAX_DEPTH) -> bool:
-    """Whether the page nests deeper, or has more attributes on one tag, than the parser can take."""
-    if at_most(html) > max_depth and deepest(html) > max_depth:
-        return True
-    return len(html) > _LONG and any(_attributes(tag) > MAX_ATTRIBUTES for tag in _long_tags(html))
+    """Whether the page nests deeper, or has more attributes on one tag, than the parser can take.
+
+    A page that looks so is looked at once more without scripts: minified code is full of `<`, and data hold pages.
+    """
+    looks = _looks_so if len(html) > _LONG else _nests
+    return looks(html, max_depth) and looks(markup(html), max_depth)
+
+
+def _nests(html: str, max_depth: int) -> bool:
+    return at_most(html) > max_depth and deepest(html) > max_depth
+
+
+def _looks_so(html: str, max_depth: int) -> bool:
+    return _nests(html, max_depth) or any(_attributes(tag) > MAX_ATTRIBUTES for tag in _long_tags(html))
 
 
 def _attributes(tag: str) -> int:
@@ -89,6 +105,14 @@ def at_most(html: str, pieces: int = 32) -> int:
         bound = max(bound, height + starts)
         height = max(0, height + starts - ends)
     return bound
+
+
+def markup(html: str) -> str:
+    """The page without what the parser never reads as tags: comments, scripts, styles and other raw text.
+
+    In `svg` and `math` a `<style>` holds tags, so nothing is taken out there.
+    """
+    return _RAW.sub(lambda found: found.group() if (found[1] or "").lower() in _FOREIGN else "<!---->", html)
 
 
 class _Steps(dict[str, int]):

@@ -11,11 +11,11 @@ _TIGHT = frozenset(("li", "row", "dd", "dt"))
 _TERMS = {"dt", "dd"}
 
 
-def markdown(tree: Tree, kept: Iterable[int], tables: dict[int, int] | None = None) -> str:
-    """The kept blocks, in order, as Markdown; `tables` as `tables_of` gives them, when the caller has them."""
+def markdown(tree: Tree, kept: Iterable[int]) -> str:
+    """The kept blocks, in order, as Markdown."""
     wanted = list(kept)
     chosen = set(wanted)
-    tables = tables_of(tree) if tables is None else tables
+    tables = tables_of(tree)
     out: list[tuple[str, str]] = []
     done = -1
     for index in wanted:

@@ -26,18 +26,20 @@ class Places:
         """Find the places of all boxes."""
         out = cls(tree)
         outer, section, near, boxes = out.outer, out.section, out.near, tree.boxes
+        two: list[int] = []  # marks of a box's own name and its parent's
         sizes = [box.end - box.start for box in boxes]
         for index, box in enumerate(boxes):
             parent, size, own = box.parent, sizes[index], box.own
             if parent < 0:
                 outer.append(index)
                 section.append(index)
+                two.append(own)
                 near.append(own)
                 continue
             outer.append(parent if sizes[parent] > size else outer[parent])
             section.append(index if size >= SECTION else section[parent])
-            above = boxes[parent]
-            near.append(own | above.own | (boxes[above.parent].own if above.parent >= 0 else 0))
+            two.append(own | boxes[parent].own)
+            near.append(own | two[parent])
         return out
 
     def measured(self, index: int, regions: Regions) -> tuple[float, ...]:

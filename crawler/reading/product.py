@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator
 
 from crawler.reading.boxes import Mark, Tree
+from crawler.reading.prices import may_hold_price
 from crawler.reading.regions import Regions
 from crawler.reading.structured import Json, objects, types
-from crawler.reading.words import SKU, holds_price, signs_in
+from crawler.reading.words import SKU, has_digit, holds_price
 
 REACH = 60
 """Blocks behind the h1 in which an amount belongs to the page's product."""
@@ -21,7 +22,6 @@ CLOSE = 12
 _RELATED = int(Mark.RELATED)
 _ELSEWHERE = int(Mark.NAV | Mark.FOOTER | Mark.DIALOG | Mark.CONSENT | Mark.RELATED | Mark.FILTER | Mark.COMMENT)
 _MONEY = ("$", "€", "£", "¥", "₽", "₹", "₪", "元", "円", "EUR", "USD", "CHF", "kr", "zł")
-_DIGIT = re.compile("[0-9]")
 _FORM = int(Mark.FORM)
 _TITLE, _TITLE_MOST = 10, 30
 _MOST = 4  # blocks that show one declared value: more are a list of variants
@@ -45,7 +45,7 @@ def buy_box(tree: Tree, regions: Regions) -> Iterator[int]:
     text = "\n".join([block.text for block in tree.blocks])
     if declared or any(sign in text for sign in _MONEY):  # most pages sell nothing
         yield from _labelled(tree)
-    yield from _near_heading(tree, regions, signs_in(text))
+    yield from _near_heading(tree, regions, may_hold_price(tree)[1])
 
 
 def _is_product(tree: Tree) -> bool:
@@ -55,11 +55,14 @@ def _is_product(tree: Tree) -> bool:
 
 
 def _labelled(tree: Tree) -> Iterator[int]:
-    """`SKU: 123`, or a label and the code in the block behind it. Only blocks with a digit are looked at."""
+    """`SKU: 123`, or a label and the code in the block behind it. Only blocks with a digit are looked at.
+
+    In lower case, because a pattern that ignores case takes three times the time.
+    """
     before = ""
     for index, block in enumerate(tree.blocks):
-        text = block.text
-        if len(text) <= 120 and _DIGIT.search(text) and not block.marks & _ELSEWHERE:
+        text = block.text.lower() if len(block.text) <= 120 else ""
+        if text and not block.marks & _ELSEWHERE and has_digit(text):
             if _carries_code(text):
                 yield index
             elif before and _is_code(text.lstrip(":# ")) and (_ends_with_label(before) or _is_numbered(before, text)):

@@ -29,15 +29,16 @@ LINKS = 0.75
 def forbidden(tree: Tree, regions: Regions) -> dict[int, str]:
     """Block -> why it is never text: consent, dialogs that cover the page, menus made of links."""
     out: dict[int, str] = {}
-    boxes = tree.boxes
-    for box in boxes:
-        if (box.marks | box.own) & _LOOKED_AT and box.end > box.start and (reason := _why_not(tree, regions, box)):
-            for index in range(box.start, box.end):
-                out.setdefault(index, reason)
+    done = 0  # parents come before what they hold: what is in a box without a place in the text needs no look
+    for box in tree.boxes:
+        looked_at = box.end > done and box.end > box.start and (box.marks | box.own) & _LOOKED_AT
+        if looked_at and (reason := _why_not(regions, box)):
+            out.update(dict.fromkeys(range(box.start, box.end), reason))
+            done = box.end
     return out
 
 
-def _why_not(tree: Tree, regions: Regions, box: Box) -> str:
+def _why_not(regions: Regions, box: Box) -> str:
     own = box.own
     if own & _CONSENT:
         return "consent"

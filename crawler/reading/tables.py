@@ -15,7 +15,13 @@ MAX_TABLES = 500
 
 
 def tables_of(tree: Tree) -> dict[int, int]:
-    """First block of each data table -> its box."""
+    """First block of each data table -> its box. Asked by the choice and by the Markdown, found once."""
+    if tree.tables is None:
+        tree.tables = _data_tables(tree)
+    return tree.tables
+
+
+def _data_tables(tree: Tree) -> dict[int, int]:
     boxes = tree.boxes
     tables = [i for i, box in enumerate(boxes) if box.tag == "table" and box.end > box.start][:MAX_TABLES]
     outer = {o for i in tables for o in tree.parents(boxes[i].parent) if boxes[o].tag == "table"}

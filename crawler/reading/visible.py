@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from crawler.reading.boxes import Box, Mark, Tree
-from crawler.reading.questions import could_be_question, is_call, is_question, promises_questions
+from crawler.reading.questions import ENDS, could_be_question, is_call, is_question, promises_questions
 from crawler.reading.regions import Regions
 
 _REFUSED = int(Mark.CONSENT | Mark.LOGIN | Mark.BREADCRUMB | Mark.SHARE | Mark.COMMENT)
@@ -26,6 +26,8 @@ _NAMED = re.compile(
 _LEVELS = {f"h{n}": n for n in range(1, 7)}
 _TITLED = frozenset((*_LEVELS, "button"))
 _MOST_LINKS = 0.7
+_ALL_LINKS = 0.9
+"""An answer that is links alone is a list of other threads: forums head theirs `Hot network questions`."""
 _LONGEST_ANSWER = 6_000
 _SHORTEST_ANSWER = 2
 _MAJORITY = 0.6
@@ -99,7 +101,8 @@ def _readable(tree: Tree, regions: Regions, candidate: Candidate) -> bool:
     length = regions.of(candidate.answer, candidate.stop)
     if not _SHORTEST_ANSWER <= length <= _LONGEST_ANSWER or len(candidate.text) > 300:
         return False
-    return regions.links(candidate.answer, candidate.stop) <= _MOST_LINKS * length or length > 300
+    linked = regions.links(candidate.answer, candidate.stop)
+    return linked <= _MOST_LINKS * length or (length > 300 and linked <= _ALL_LINKS * length)
 
 
 def _accepted(found: list[Candidate], context: _Context) -> Iterator[Candidate]:
@@ -139,26 +142,39 @@ class _Context:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.named: dict[int, bool] = {}
+        self.said: dict[int, bool] = {}
 
     @cached_property
-    def under(self) -> list[bool]:
-        """Of each block whether a heading above it promises questions; most pages never ask."""
-        under: list[bool] = []
-        path: set[int] = set()
-        for block in self.tree.blocks:
+    def above(self) -> list[int]:
+        """Of each block the nearest heading above it, of a heading the nearest one of a higher rank; -1 without."""
+        above: list[int] = []
+        path: list[int] = []
+        for index, block in enumerate(self.tree.blocks):
             level = _LEVELS.get(block.kind)
+            while level and path and self.level(path[-1]) >= level:
+                path.pop()
+            above.append(path[-1] if path else -1)
             if level:
-                path = {other for other in path if other < level}
-                under.append(bool(path))
-                if promises_questions(block.text):
-                    path.add(level)
-            else:
-                under.append(bool(path))
-        return under
+                path.append(index)
+        return above
+
+    def level(self, heading: int) -> int:
+        return _LEVELS[self.tree.blocks[heading].kind]
 
     def promises(self, block: int) -> bool:
         """A heading above the block or the name of a box around it says FAQ."""
-        return self.under[block] or self._named(self.tree.blocks[block].box)
+        return self._under(self.above[block]) or self._named(self.tree.blocks[block].box)
+
+    def _under(self, heading: int) -> bool:
+        """Whether a heading or one above it says FAQ; only those that a question stands under are ever read."""
+        while heading >= 0:
+            says = self.said.get(heading)
+            if says is None:
+                says = self.said[heading] = promises_questions(self.tree.blocks[heading].text)
+            if says:
+                return True
+            heading = self.above[heading]
+        return False
 
     def _named(self, box: int) -> bool:
         """Whether a box around says FAQ; the page's outermost one does not count, its classes are about the site."""
@@ -248,7 +264,7 @@ def _headings(tree: Tree) -> Iterator[Candidate]:
     for index, block in enumerate(tree.blocks):
         text = block.text
         titled = block.kind in _TITLED and len(text) < 200
-        if is_question(text) or (titled and could_be_question(text)):
+        if (not ENDS.isdisjoint(text[-4:]) and is_question(text)) or (titled and could_be_question(text)):
             groups[_signature(tree.boxes, block.box)].append(index)
     for signature, members in groups.items():
         for place, index in enumerate(members):

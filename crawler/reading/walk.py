@@ -19,9 +19,11 @@ MAX_NAMESAKES = 50
 """Controls of a page, and elements of one id: bounds for what looks each control's panel up."""
 _BREAK = "\0"  # never in a parsed document: the parser replaces NUL
 _TELLING = frozenset(
-    ("id", "role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
+    ("role", "hidden", "aria-hidden", "aria-modal", "style", "itemtype", "aria-controls", "data-bs-target",
      "data-target", "for")
 )  # fmt: skip
+_NO_SCHEME = frozenset("hH/#.?")
+"""First characters of an href that is neither mail nor telephone."""
 _PANEL = ("aria-controls", "data-bs-target", "data-target", "for")
 
 
@@ -44,10 +46,18 @@ def walk(html: str) -> Tree:
 class _Walker:
     """The state of one walk."""
 
+    __slots__ = (
+        "anchor", "anchor_text", "anchors", "blocks", "boxes", "buffer",
+        "in_head", "index", "linked", "outer", "tree",
+    )  # fmt: skip
+
     def __init__(self) -> None:
         self.tree = Tree()
+        self.blocks = self.tree.blocks
+        self.boxes = self.tree.boxes
         self.buffer: list[str] = []
-        self.box = -1
+        self.index = -1  # of the box that the walk is in
+        self.outer = Box("", "", -1, -1, 0, 0, "", 0, {})  # that box itself; here what holds the root
         self.linked = 0
         self.anchors = 0
         self.anchor: Anchor | None = None
@@ -69,7 +79,10 @@ class _Walker:
                     if buffer:
                         buffer.append(" ")
                 elif not self.in_head:
-                    self.text(text)
+                    buffer.append(text)
+                    if self.anchor is not None:
+                        self.anchor_text.append(text)
+                        self.linked += len(text.strip())
             elif tag in BLOCKS:
                 self.block(node, tag)
             elif tag in PLAIN:
@@ -80,15 +93,16 @@ class _Walker:
 
     def element(self, node: LexborNode, tag: str) -> None:
         """An element which is a box, a link, or has something to say."""
-        if tag in SKIPPED:
+        if tag == "a":
+            self.open_anchor(node.attributes)
+            self.visit(node)
+            if self.anchor is not None:
+                self.close_anchor()
+        elif tag in SKIPPED:
             if tag == "script":
                 self.script(node)
         elif tag in BLOCKS or "-" in tag:
             self.block(node, tag)
-        elif tag == "a":
-            self.open_anchor(node.attributes)
-            self.visit(node)
-            self.close_anchor()
         elif tag == "br":
             self.buffer.append(_BREAK)
         else:
@@ -97,102 +111,115 @@ class _Walker:
             self.visit(node)
 
     def block(self, node: LexborNode, tag: str) -> None:
-        """A box and what it holds."""
+        """A box and what it holds. Runs 640 times an average page."""
         if self.buffer:
             self.flush()
-        box = self.open_box(tag, node.attributes)
+        outer, index = self.outer, self.index
+        self.outer = box = self.open_box(tag, node.attributes)
+        if tag in ROOTS:
+            self.root(box)
         self.visit(node)
         if self.buffer:
             self.flush()
-        box.end = len(self.tree.blocks)
-        self.box = box.parent
+        box.end = len(self.blocks)
+        self.outer, self.index = outer, index
         if tag == "head":
             self.in_head = False
 
-    def text(self, text: str) -> None:
-        self.buffer.append(text)
-        if self.anchor is not None:
-            self.linked += len(text.strip())
-            self.anchor_text.append(text)
-
-    def script(self, node: LexborNode) -> None:
-        if "ld+json" in (node.attributes.get("type") or "").lower():
-            self.tree.scripts.append(node.text(deep=True))
-
     def open_box(self, tag: str, attributes: dict[str, str | None]) -> Box:
         """Make the box of an element: its kind from the tag or from around it, its marks from its names."""
-        tree, parent = self.tree, self.box
-        boxes = tree.boxes
-        self.box = own = len(boxes)
-        kind, kind_box, depth = _KIND_OF(tag, ""), own, 0
-        if parent >= 0:
-            above = boxes[parent]
-            depth = above.depth + 1
-            if not kind or (kind == "p" and above.kind in OUTER):
-                kind, kind_box = above.kind, above.kind_box
+        outer, boxes = self.outer, self.boxes
+        parent, self.index = self.index, len(boxes)
+        kind, kind_box = _KIND_OF(tag), self.index
+        if kind is None or (kind == "p" and outer.kind in OUTER):
+            kind, kind_box = outer.kind, outer.kind_box
         name, marks = "", _TAG_MARK(tag, 0)
         if attributes:
-            name = _name(attributes)
-            if tag not in ROOTS:
-                if name:
-                    marks |= marks_of(name)
-                if not _TELLING.isdisjoint(attributes):  # most other attributes are data-* and the like
-                    marks |= _attribute_marks(attributes)
-                    self.note(attributes)
-                    if attributes.get("role") == "heading" and tag not in HEADINGS:
-                        kind, kind_box = _heading(attributes), own
-        box = Box(tag, name, parent, depth, marks, len(tree.blocks), kind, kind_box, attributes)
+            name = attributes.get("class") or ""
+            if identity := attributes.get("id"):
+                name = f"{name} {identity}" if name else identity
+                self.named(tag, identity)
+            if name and tag not in ROOTS:
+                marks |= marks_of(name)
+        box = Box(tag, name, parent, outer.depth + 1, marks, len(self.blocks), kind, kind_box, attributes)
         boxes.append(box)
-        if tag == "head":
-            self.in_head = True
-        elif tag == "html":
-            tree.language = attributes.get("lang") or attributes.get("xml:lang") or ""
+        # A class alone tells nothing more, and most other attributes are data-* and the like.
+        more = len(attributes) > 1 or "class" not in attributes
+        if more and not _TELLING.isdisjoint(attributes):
+            self.told(box, attributes)
         return box
 
-    def note(self, attributes: dict[str, str | None]) -> None:
-        """Remember ids, and which block opens which panel."""
-        tree = self.tree
-        if identity := attributes.get("id"):
-            named = tree.ids.setdefault(identity, [])
+    def told(self, box: Box, attributes: dict[str, str | None]) -> None:
+        """What a box's other attributes say of it."""
+        if box.tag in ROOTS:
+            return
+        box.marks |= _attribute_marks(attributes)
+        self.controls(attributes)
+        if attributes.get("role") == "heading" and box.tag not in HEADINGS:
+            box.kind, box.kind_box = _heading(attributes), self.index
+
+    def root(self, box: Box) -> None:
+        """The page's own elements: the language of one, the end of text in the other."""
+        if box.tag == "head":
+            self.in_head = True
+        elif box.tag == "html":
+            self.tree.language = box.attributes.get("lang") or box.attributes.get("xml:lang") or ""
+
+    def script(self, node: LexborNode) -> None:
+        if "ld+json" in (node.attrs.get("type") or "").lower():  # no dict of the others: 25 scripts a page
+            self.tree.scripts.append(node.text(deep=True))
+
+    def named(self, tag: str, identity: str) -> None:
+        """Remember the box of an id, or around it."""
+        if tag not in ROOTS:
+            named = self.tree.ids.setdefault(identity, [])
             if len(named) < MAX_NAMESAKES:
-                named.append(self.box)
+                named.append(self.index)
+
+    def controls(self, attributes: dict[str, str | None]) -> None:
+        """Remember which block opens which panel."""
+        tree = self.tree
         if "itemtype" in attributes:
             tree.microdata = True
         for name in _PANEL if len(tree.triggers) < MAX_TRIGGERS else ():
             if target := attributes.get(name):
-                tree.triggers.append((len(tree.blocks), self.box, target.removeprefix("#")))
+                tree.triggers.append((len(tree.blocks), self.index, target.removeprefix("#")))
                 return
 
     def open_anchor(self, attributes: dict[str, str | None]) -> None:
         href = attributes.get("href")
         if self.buffer and self.anchors:
             self.buffer.append(" ")  # a row of links: "Home" and "News" are two words
+        if identity := attributes.get("id"):
+            self.named("a", identity)
         if not _TELLING.isdisjoint(attributes):
-            self.note(attributes)
+            self.controls(attributes)
         if href is None:
             return
-        if href.startswith("#") and len(href) > 1 and len(self.tree.triggers) < MAX_TRIGGERS:
-            self.tree.triggers.append((len(self.tree.blocks), self.box, href[1:]))
+        if href[:1] == "#" and len(href) > 1 and len(self.tree.triggers) < MAX_TRIGGERS:
+            self.tree.triggers.append((len(self.blocks), self.index, href[1:]))
         if self.anchor is not None:
             self.close_anchor()
-        rel = attributes.get("rel") or ""
-        nofollow = rel != "" and "nofollow" in rel.lower().replace(",", " ").split()
-        self.anchor = Anchor(href, "", nofollow, len(self.tree.blocks))
+        rel = attributes.get("rel")
+        nofollow = bool(rel) and "nofollow" in (rel or "").lower().replace(",", " ").split()
+        self.anchor = Anchor(href, "", nofollow, len(self.blocks))
         self.anchors += 1
         self.anchor_text = []
 
     def close_anchor(self) -> None:
-        if self.anchor is None:
+        """The link ends; the caller has seen that there is one."""
+        anchor, self.anchor = self.anchor, None
+        if anchor is None:
             return
-        text = " ".join("".join(self.anchor_text).split())
-        self.anchor.text = text
-        self.tree.anchors.append(self.anchor)
-        href = self.anchor.href.strip()
+        anchor.text = text = " ".join("".join(self.anchor_text).split())
+        self.tree.anchors.append(anchor)
+        if anchor.href[:1] in _NO_SCHEME:  # nearly all links of a page
+            return
+        href = anchor.href.strip()
         if href[:7].lower() == "mailto:":
             self.append_target(href[7:].partition("?")[0], text)
         elif href[:4].lower() == "tel:":
             self.append_target(href[4:], text)
-        self.anchor = None
 
     def append_target(self, target: str, text: str) -> None:
         """An address or number that stands only in the target belongs into the text: `Mail us (a@b.example)`."""
@@ -227,40 +254,38 @@ class _Walker:
 
     def inline(self, node: LexborNode) -> None:
         attributes = node.attributes
-        if attributes:
-            self.note(attributes)
+        if identity := attributes.get("id"):
+            self.named("label", identity)
+        self.controls(attributes)
 
     def flush(self) -> None:
         """End the current run of text; it becomes a block when it holds more than white space."""
-        joined = "".join(self.buffer)
-        self.buffer.clear()
-        box = self.tree.boxes[self.box] if self.box >= 0 else None
-        kind = box.kind if box else ""
-        text = _preformatted(joined) if kind == "pre" else _flowed(joined)
+        buffer = self.buffer
+        joined = "".join(buffer)
+        buffer.clear()
+        kind = self.outer.kind
+        if kind == "pre":
+            text = _preformatted(joined)
+        elif _BREAK in joined:
+            text = _broken(joined)
+        else:
+            text = " ".join(joined.split())
+        inside = self.anchor is not None
         if text:
-            marks = _LINK if self.anchor is not None else 0
-            self.tree.blocks.append(Block(text, kind, self.box, marks, min(self.linked, len(text)), self.anchors))
+            linked = min(self.linked, len(text))
+            self.blocks.append(Block(text, kind, self.index, _LINK if inside else 0, linked, self.anchors))
         self.linked = 0
-        self.anchors = 1 if self.anchor is not None else 0
+        self.anchors = 1 if inside else 0
 
 
-def _flowed(text: str) -> str:
-    if _BREAK not in text:
-        return " ".join(text.split())
+def _broken(text: str) -> str:
+    """Lines as their `<br>` part them, without empty ones."""
     lines = (" ".join(line.split()) for line in text.split(_BREAK))
     return "\n".join(line for line in lines if line)
 
 
 def _preformatted(text: str) -> str:
     return text.replace(_BREAK, "\n").strip("\n").rstrip() if text.strip() else ""
-
-
-def _name(attributes: dict[str, str | None]) -> str:
-    """Class and id, as `marks_of` reads them."""
-    name, identity = attributes.get("class"), attributes.get("id")
-    if identity:
-        return f"{name} {identity}" if name else identity
-    return name or ""
 
 
 def _attribute_marks(attributes: dict[str, str | None]) -> int:

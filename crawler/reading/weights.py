@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable
+from math import floor
 from pathlib import Path
 from typing import cast
 
@@ -48,11 +49,20 @@ def _test(feature: int) -> tuple[str, int]:
 def _expression(node: Node) -> str:
     if not isinstance(node, list):
         return repr(float(node))
-    feature, threshold, below, above = node
-    name, place = _test(int(cast("float", feature)))
+    feature = int(cast("float", node[0]))
+    name, place = _test(feature)
     if name in "mn":
-        return f"({_expression(above)} if {name} & {place} else {_expression(below)})"
-    return f"({_expression(below)} if {name}{place} <= {float(cast('float', threshold))!r} else {_expression(above)})"
+        return f"({_expression(node[3])} if {name} & {place} else {_expression(node[2])})"
+    return _comparison(f"{name}{place}", features.NAMES[feature], *node[1:])
+
+
+def _comparison(local: str, feature: str, threshold: Node, below: Node, above: Node) -> str:
+    """The test of a number in its own type: an int against a float takes three times an int against an int."""
+    limit = float(cast("float", threshold))
+    if feature in features.FLAGS and 0 <= limit < 1:
+        return f"({_expression(above)} if {local} else {_expression(below)})"
+    bound = repr(floor(limit) if feature in features.WHOLE else limit)
+    return f"({_expression(below)} if {local} <= {bound} else {_expression(above)})"
 
 
 def _unpacked(name: str, size: int) -> str:

@@ -17,8 +17,9 @@ def alternatives(name: str) -> str:
     return "(?:" + "|".join(cast("list[str]", WORDS[name])) + ")"
 
 
-_TAIL_HEADING = re.compile(alternatives("tail_headings") + "[\\s:.…!>»→]*", re.IGNORECASE)
-SKU = re.compile(rf"\b{alternatives('number_labels')}(?![a-z])[\s.:\uff1a#№\u200e\u200f]*", re.IGNORECASE)
+_TAIL_HEADING = re.compile(alternatives("tail_headings") + "[\\s:.…!>»→]*")
+SKU = re.compile(rf"\b{alternatives('number_labels')}(?![a-z])[\s.:\uff1a#№\u200e\u200f]*")
+"""A label before an article number, in lower case."""
 _DIGIT = re.compile("[0-9]")
 SIGNS: tuple[str, ...] = tuple(WORDS["currency_signs"])
 """What every amount of `PRICE` has before or behind it."""
@@ -29,7 +30,12 @@ PRICE = re.compile(rf"{_CURRENCY}\.?\s?\d|\d(?:[.,]\d{{1,2}}|,-|\.-)?\s?{_CURREN
 
 def signs_in(text: str) -> tuple[str, ...]:
     """The currencies that a page's text names at all: most pages name none, so none of their blocks is searched."""
-    return tuple(sign for sign in SIGNS if sign in text)
+    return tuple([sign for sign in SIGNS if sign in text])
+
+
+def has_digit(text: str) -> bool:
+    """Whether an ASCII digit stands in the text."""
+    return _DIGIT.search(text) is not None
 
 
 def holds_price(text: str, signs: tuple[str, ...] = SIGNS) -> bool:
@@ -42,4 +48,4 @@ def holds_price(text: str, signs: tuple[str, ...] = SIGNS) -> bool:
 
 def is_tail_heading(text: str) -> bool:
     """Whether a heading opens what follows a page's own content: related pages, sharing, comments."""
-    return len(text) <= 80 and _TAIL_HEADING.fullmatch(text.strip()) is not None
+    return len(text) <= 80 and _TAIL_HEADING.fullmatch(text.strip().lower()) is not None

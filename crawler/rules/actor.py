@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 
-from crawler.rules import gate, restoring, sentences, staff
+from crawler.rules import checks, gate, restoring, sentences, staff
 from crawler.rules.identity import NoteRefused, check_note
 from crawler.rules.jobs import proof
 from crawler.rules.jobs.closing import close_all
@@ -17,7 +17,7 @@ from crawler.rules.making import named, new_job, refused, with_account
 from crawler.rules.site import Change, Policy, Site, joined, with_job
 from crawler.rules.urls import UrlRefused, admitted
 from models import ids, intake
-from models.events import CrawlDecided, Requester, SettingsSaved, SiteConfirmed
+from models.events import AddressChecked, CrawlDecided, Requester, SettingsSaved, SiteConfirmed
 from models.mailbox import RESTORE, Message
 from models.state import Account, Confirmation, Head, Job, Seen, seen_key
 
@@ -61,8 +61,22 @@ def _address_saved(site: Site, message: Message, now: float, policy: Policy) -> 
         start=account.start, note=account.note, scope=account.scope, schedule=account.schedule, refused=refused,
     )  # fmt: skip
     changed = held.start != message.start or not held.saved_at
-    if changed and policy.profile.address_check.enabled and not head.stopped:  # an unchanged one sends nothing
-        head = with_job(head, new_job("check", message, said.account, now, policy))
+    if not changed or not policy.profile.address_check.enabled:  # an unchanged one sends nothing
+        return Change(head, facts=(fact,))
+    return joined(Change(head, facts=(fact,)), _check(head, message, said.account, now, policy))
+
+
+def _check(head: Head, message: Message, account: str, now: float, policy: Policy) -> Change:
+    """E07: the one HEAD, or the fact that says why there is none; the address is saved either way."""
+    job = new_job("check", message, account, now, policy)
+    rule = policy.profile.address_check
+    why = checks.not_made(head, message.said_at, rule, account_spent=message.account_spent)
+    if why is None:
+        return Change(with_job(checks.counted(head, job.id, message.said_at), job))
+    fact = AddressChecked(
+        id=ids.event_id(job.id, "ended"), at=now, site=head.site, job=job.id, account=account, host=job.host,
+        answers=False, status=None, outcome=why, reason=sentences.NOT_CHECKED[why],
+    )  # fmt: skip
     return Change(head, facts=(fact,))
 
 

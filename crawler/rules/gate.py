@@ -114,6 +114,11 @@ def limits_of(profile: Profile, held: Account, plan: str, *, proved: bool) -> Li
     return Limits(pages=found.pages, page_requests=found.page_requests, pairs_requests=found.pairs_requests)
 
 
+def standard_pages(profile: Profile, plan: str) -> int:
+    """The plan's standard limit for a whole site, also where one crawl's own list of pages is shorter (C02, C06)."""
+    return limits_of(profile, Account(), plan, proved=False).pages
+
+
 _Guard = Callable[[Head, Account, Proof | None, Asking, Profile], bool]
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Sequence
 
-from crawler.rules.urls import host_of, is_public_suffix, path_of, site_key
-from models.profile import FileProof, PageProof
+from crawler.rules.urls import Reason, UrlRefused, host_of, is_public_suffix, path_of, site_key
+from models.profile import FileProof, PageProof, Profile
 
 PLATFORMS = frozenset(
     [
@@ -85,6 +85,12 @@ def _found(candidates: Sequence[bytes], tokens: Sequence[str], templates: Sequen
 def is_platform(host: str) -> bool:
     """Whether a host is many people's: a big platform's own, or a public suffix (E10, C04)."""
     return site_key(host) in PLATFORMS or is_public_suffix(site_key(host))
+
+
+def refuse_platform(host: str, profile: Profile) -> None:
+    """E05: where a proof is of a whole site, an address on a site of many people can lead nowhere."""
+    if not profile.gate.platforms and is_platform(host):
+        raise UrlRefused(Reason.PLATFORM, host)
 
 
 def covered_path(url: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from crawler.rules.robots_verdict import Verdict
 from models.events import Fact, PageFetched, PagesListed, UrlNamed
 from models.profile import Profile
-from models.state import Chunk, Entry, Head, Job, chunk_key, robots_key
+from models.state import Chunk, Entry, Head, Job, Validator, chunk_key, robots_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,14 @@ class RobotsCache:
 
 
 @dataclass(frozen=True, slots=True)
+class Slot:
+    """The validators of one page, and the number of the record that they stand in."""
+
+    number: int
+    validator: Validator
+
+
+@dataclass(frozen=True, slots=True)
 class Site:
     """Everything that is known of a site: its head and the parts that belong to running jobs."""
 
@@ -67,6 +75,8 @@ class Site:
     robots: Mapping[str, Verdict] = field(default_factory=dict)
     frontiers: Mapping[str, Frontier] = field(default_factory=dict)
     cached: RobotsCache | None = None
+    validators: Mapping[tuple[str, str], Slot] = field(default_factory=dict)
+    """(account, URL) -> how the page is asked for again (W09)."""
 
     def job(self, job_id: str) -> Job | None:
         """A running job by its id."""

@@ -8,6 +8,7 @@ from crawler.rules import gate
 from crawler.rules.jobs.closing import close_all
 from crawler.rules.making import named, new_job, refused, with_account
 from crawler.rules.site import Change, Policy, Site, joined
+from crawler.rules.validators import all_forgotten
 from models import ids, intake
 from models.events import (
     Blocked,
@@ -57,7 +58,9 @@ def _erase(site: Site, message: Message, now: float, policy: Policy) -> Change:
         id=ids.event_id("erased", message.id), at=now, site=head.site, until=until, by=said.by, reason=said.reason,
         ticket=said.ticket,
     )  # fmt: skip
-    return joined(closed, Change(head, parts=((cache_key(head.site), None),), facts=(*facts, erased)))
+    head = head.model_copy(update={"erased_at": max(until, head.erased_at)})
+    dead = ((cache_key(head.site), None), *all_forgotten(head))
+    return joined(closed, Change(head, parts=dead, facts=(*facts, erased)))
 
 
 def _resume(site: Site, message: Message, now: float, policy: Policy) -> Change:

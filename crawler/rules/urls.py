@@ -23,8 +23,13 @@ _TRIPLET = re.compile(r"%([0-9A-Fa-f]{2})")
 _STRAY_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
-# RFC 6761, RFC 7686, RFC 8375 and the names that home routers use: never a public website.
-_SPECIAL = ("local", "internal", "localhost", "test", "invalid", "onion", "home.arpa")
+_NO_WEBSITE = re.compile(r"(?:mailto|tel|sms|javascript|data|about|blob|file):", re.IGNORECASE)
+# RFC 6761, 6762, 7686, 8375, 9476, what ICANN has reserved or will never delegate (internal, home, corp, mail), and
+# the names that home routers use: never a public website. `example` stays: documentation and tests live there.
+_SPECIAL = (
+    "local", "internal", "localhost", "test", "invalid", "onion", "arpa", "alt", "home", "corp", "mail", "lan",
+    "localdomain", "intranet", "private",
+)  # fmt: skip
 
 
 class Reason(StrEnum):
@@ -33,6 +38,7 @@ class Reason(StrEnum):
     EMPTY = "empty"
     TOO_LONG = "too_long"
     UNREADABLE = "unreadable"  # the WHATWG parser does not accept it
+    SPACE = "space"  # in the middle: two addresses, or a sentence
     SCHEME = "scheme"  # E03, W02: neither https nor http
     USERINFO = "userinfo"
     PORT = "port"  # 443 only
@@ -41,6 +47,7 @@ class Reason(StrEnum):
     SINGLE_LABEL = "single_label"
     SPECIAL_NAME = "special_name"  # .local, .onion, ...
     PUBLIC_SUFFIX = "public_suffix"  # co.uk, github.io: many owners
+    PLATFORM = "platform"  # facebook.com, github.com: many people's pages under one name
     OFFSITE = "offsite"  # E20, C12
     QUERY = "query"  # E20
 
@@ -189,14 +196,35 @@ def host_from_address(address: str, *, allow_public_suffix: bool = False) -> str
     text = address.strip()
     if not text:
         raise UrlRefused(Reason.EMPTY)
+    if _NO_WEBSITE.match(text):
+        raise UrlRefused(Reason.SCHEME, address)
     if "://" not in text and not re.match(r"https?:", text, re.IGNORECASE):
         text = "https://" + text.lstrip("/\\")
-    host = host_of(canonical(text))
+    try:
+        host = host_of(canonical(text))
+    except UrlRefused as error:
+        raise UrlRefused(_meant(error.reason, text), address) from None
     if any(host == name or host.endswith("." + name) for name in _SPECIAL):
         raise UrlRefused(Reason.SPECIAL_NAME, address)
     if is_public_suffix(host) and not allow_public_suffix:
         raise UrlRefused(Reason.PUBLIC_SUFFIX, address)
     return host
+
+
+def _meant(reason: Reason, text: str) -> Reason:
+    """What is wrong with an address that the parser cannot read, where that can be told."""
+    if reason is not Reason.UNREADABLE:
+        return reason
+    authority = re.split(r"[/\\?#]", text.partition("://")[2].lstrip("/\\"), maxsplit=1)[0]
+    if re.search(r"\s", authority):
+        return Reason.SPACE
+    host, _, port = authority.rpartition(":")
+    if authority.count(":") > 1 and re.fullmatch(r"[0-9A-Fa-f:.%\[\]]+", authority):
+        return Reason.IP_ADDRESS
+    if host and port.isdigit():
+        return Reason.PORT
+    last = (host or authority).rstrip(".").rpartition(".")[2]
+    return Reason.IP_ADDRESS if re.fullmatch(r"\d+|0x[0-9a-f]*", last, re.IGNORECASE) else reason
 
 
 def display_host(host: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +44,17 @@ def test_a_hole_without_records_is_stepped_over(base: int, width: int, more: int
     assert advance(base, acked, hole) == (hole.end + 1 + more, None)
     hole.empty = False
     assert advance(base, acked, hole) == (base, hole.end)
+
+
+def test_A04_what_is_read_again_from_before_a_commit_of_ours_is_no_hole() -> None:
+    """A commit was on its way while a rebalance asked for it: Faust takes no acknowledgement below it (found by chaos)."""
+    tp = TP("intake", 1)
+    consumer = object.__new__(Consumer)
+    consumer._base, consumer._holes = {tp: 0}, {}
+    consumer._committed_offset = defaultdict(lambda: None, {tp: 1})
+    consumer._acked, consumer._acked_index = defaultdict(list, {tp: [1, 2]}), defaultdict(set)
+    assert consumer._new_offset(tp) == 3
+    assert consumer._holes == {}
 
 
 class Dropping(Consumer):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from itertools import product
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from agents.health import Health
 from agents.lives import Lives, NameTaken
 from agents.pump import MARGIN, takeover_wait
-from agents.vitals import DEAF, Vitals
+from agents.vitals import DEAF, LOST, Vitals
 from models.lives import TOPIC, Life, full_name, new_life
 from models.state import Head, Intent
 from stack.kafka import Kafka
@@ -148,6 +150,16 @@ def test_F11_deaf_is_who_is_out_of_work_although_the_broker_is_there(field: str,
     assert deaf.deaf().startswith(words)
 
 
+def test_F11_who_is_no_member_and_does_not_know_it_is_deaf_sooner() -> None:
+    found = vitals()
+    found.pulse.member -= LOST + 1
+    assert found.deaf() == ""
+    found.absent = True
+    assert found.deaf().startswith("out of the group")
+    found.assigned = False  # a rebalance is under way, or it has not joined yet
+    assert found.deaf() == ""
+
+
 def test_F11_a_worker_that_is_never_assigned_is_deaf() -> None:
     deaf = vitals()
     deaf.assigned = False
@@ -174,6 +186,21 @@ def test_F6_half_a_session_without_the_broker_s_word_is_doubt() -> None:
     found.pulse.member -= 3.5
     assert found.doubtful()
     assert not vitals(asks_group=False).doubtful()
+
+
+async def test_E16_the_broker_s_word_that_we_are_no_member_is_doubt_at_once() -> None:
+    class Admin:
+        error, members = 0, [("", "a-worker")]
+
+        async def describe_consumer_groups(self, _groups: list[str]) -> list[Any]:
+            return [SimpleNamespace(groups=[(self.error, "", "", "", "", self.members)])]
+
+    found, admin = vitals(), Admin()
+    found._client_id = "a-worker"
+    for members, error, doubt in ([("", "a-worker")], 0, False), ([("", "other")], 0, True), ([], 15, False):
+        admin.members, admin.error = members, error
+        await found._answer(admin, None)  # type: ignore[arg-type]
+        assert found.doubtful() is doubt
 
 
 async def test_live_and_ready_say_different_things() -> None:

@@ -24,6 +24,7 @@ async def worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Worker:
     monkeypatch.setattr(found.sites, "open", lambda _owned: iter(()))
     monkeypatch.setattr(found.sites, "whole", lambda _number: True)
     monkeypatch.setattr(found, "_find_ends", _nothing)
+    monkeypatch.setattr(found.reader, "start", lambda: None)  # no child processes here
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import Engine
 
-from app import licet
+from commands.line import licet
 from models import events, ids
 from models.events import Fact
 from tests.sink import histories
@@ -108,6 +108,59 @@ def test_E24_people_read_a_table_that_says_what_it_covers(filled: str, host: str
     assert "never a single line of a log" in result.stdout
     for said in ("Yes: 6 requests", "refused: unverified", "2023-11-14 23:13:39 CET", "robots 1", "address_check 1"):
         assert said in result.stdout
+
+
+def wembi(said: str, after: float) -> Fact:
+    kind = {"listed": events.Listed, "unlisted": events.Unlisted}[said]
+    return kind(id=f"{said}{after}", at=START + after, site=SITE, by="ann", reason="project 3")
+
+
+@pytest.mark.parametrize(
+    ("said", "begins"),
+    [
+        ([], "never on the operator's list"),
+        ([("listed", 5)], "on the operator's list since 2023-11-14 23:13:25 CET, put there by ann (project 3)"),
+        ([("listed", 5), ("unlisted", 9)], "off the operator's list since 2023-11-14 23:13:29 CET"),
+        ([("listed", 5), ("unlisted", 500)], "on the operator's list since 2023-11-14 23:13:25 CET"),
+        ([("listed", 500)], "never on the operator's list"),  # what came after the decision was not its ground
+    ],
+)
+def test_E24_W01_the_operator_s_list_is_the_authority_as_it_stood_then(
+    engine: Engine, database_url: str, said: list[tuple[str, float]], begins: str
+) -> None:
+    decided = histories.decided(accepted=True)
+    bare = decided.model_copy(update={"bot": "wembi", "verified": False, "proof": None, "verified_at": None})
+    apply(engine, [bare, *(wembi(*one) for one in said)])
+    found = answer(database_url, *between(-10, 600))
+    assert found["crawls"][0]["authority"].startswith(begins)
+
+
+def shown(url: str, *arguments: str) -> Result:
+    env = {"LICET_DATABASE_URL": url, "LICET_KAFKA": "127.0.0.1:9"}
+    return CliRunner().invoke(licet, ("show", SITE, *arguments), env=env, catch_exceptions=False)
+
+
+def test_E11_a_site_with_nothing_but_an_attestation_is_shown_as_still_to_be_proved(
+    engine: Engine, database_url: str
+) -> None:
+    own: dict[str, Any] = {"site": SITE, "host": SITE}
+    paper = {"method": "attestation", "weaker": True, "by": "ann", "kept_at": "drawer 3"}
+    dns: dict[str, Any] = {"method": "dns", "weaker": False}
+    apply(engine, [
+        events.Verified(id="v1", at=START, account="anna", **paper, **own),
+        events.Verified(id="v2", at=START, account="ben", **paper, **own),
+        events.Verified(id="v3", at=START + 1, account="ben", **dns, **own),
+        events.Verified(id="v4", at=START, account="carl", **dns, **own),
+        events.Verified(id="v5", at=START + 1, account="carl", **paper, **own),
+        events.Verified(id="v6", at=START, account="dora", **paper, **own),
+        events.VerificationWithdrawn(id="v7", at=START + 1, site=SITE, account="dora", by="ann", reason="sold"),
+    ])  # fmt: skip
+    assert json.loads(shown(database_url, "--json").stdout)["still_to_be_proved"] == ["anna"]
+    said = shown(database_url).stdout
+    assert said.count("STILL TO BE PROVED") == 1
+    assert f"`licet token {SITE} --account anna`" in said
+    apply(engine, [events.Verified(id="v8", at=START + 2, account="anna", **dns, **own)])
+    assert "STILL TO BE PROVED" not in shown(database_url).stdout
 
 
 def test_E24_nothing_is_a_sentence_and_code_1(filled: str) -> None:

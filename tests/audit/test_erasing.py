@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,12 +12,13 @@ from sqlalchemy import Engine
 
 from crawler.rules import jobs
 from crawler.rules.site import RobotsCache
-from models import intake
-from models.events import Fact
+from models import ids, intake
+from models.events import Erased, Fact
 from models.state import cache_key
 from models.web import Kind, Request
 from tests.jobs.driver import HTML, TEXT, Play, page
-from tests.sink.histories import apply, dump
+from tests.sink.histories import SITE, START, apply, dump
+from tests.sink.histories import page as text_page
 
 CANARY = "xanthippe"
 """On each page, in its title, its address, its pairs, its menu and footer, its data; and in robots.txt."""
@@ -149,6 +151,39 @@ def test_E25_a_request_on_the_wire_brings_nothing_back(play: Play, engine: Engin
     assert [table for table, rows in found.items() if CANARY in repr(rows)] == []
     asked = [fact for fact in play.of("request-ended") if fact.kind == Kind.PAGE]
     assert asked[-1].number == intended.intent.number  # that it was asked stays on record (A04)
+
+
+@pytest.mark.parametrize("ahead", ["last_end", "intent"])
+def test_E25_an_erasure_reaches_as_far_as_any_clock_has_gone(play: Play, ahead: str) -> None:
+    """Pages are stamped by a worker's clock; what it has stamped, or will stamp, later than the broker is erased, too."""
+    head = play.site.head
+    if ahead == "last_end":
+        head = head.model_copy(update={"last_end": play.now + 90})
+    else:
+        plan = jobs.plan(play.site, play.now + 5, play.policy)
+        assert isinstance(plan, jobs.Send)
+        head = jobs.intend(play.site, plan, "w", play.now + 90).change.head
+    play.site = replace(play.site, head=head)
+    assert erase(play).until == play.now + 90
+
+
+def test_E25_only_the_site_s_content_goes_and_up_to_the_ledger_s_time(engine: Engine) -> None:
+    """The same batch brings another site's pages, and pages from before, between and after two erasures."""
+
+    def read(at: float, site: str = SITE) -> Fact:
+        return text_page(f"https://{site}/p{at}", ids.job_id("crawl", str(at)), at=START + at).model_copy(
+            update={"site": site}
+        )
+
+    def erased(name: str, at: float, until: float) -> Fact:
+        event = ids.event_id("erased", name)
+        return Erased(id=event, at=START + at, site=SITE, until=START + until, by="ann", reason="so")
+
+    pages = [read(10), read(30), read(60), read(80), read(10, "other.test")]
+    apply(engine, [erased("first", 20, 20), erased("second", 40, 70), *pages])
+    kept = {row[2] + str(row[4]).rpartition("/")[2] for row in dump(engine)["pages"]}
+    left = {(fact.site, fact.url) for fact in pages if fact.site == "other.test" or fact.at == START + 80}  # type: ignore[attr-defined]
+    assert {(row[2], row[4]) for row in dump(engine)["pages"]} == left, kept
 
 
 def test_E25_what_is_read_after_a_resume_is_kept(play: Play, engine: Engine) -> None:

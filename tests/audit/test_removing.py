@@ -11,12 +11,13 @@ from click.testing import CliRunner
 from sqlalchemy import Engine
 
 import bots
-from app import licet
+from commands.line import licet
 from crawler.rules.site import Policy
 from crawler.rules.tokens import token
 from models import events, ids
 from models.events import Fact
 from models.web import Outcome
+from tests.authority.test_restoring import restored
 from tests.jobs.driver import HTML, TEXT, Answer, Play, not_found
 from tests.sink.histories import apply, dump
 
@@ -37,11 +38,16 @@ def shop(path: str) -> Answer:
     return 200, HTML, f"<title>{path}</title><main><p>{said}</p>{asked}</main>{links}".encode()
 
 
-def played(later: Answer | Outcome, **settings: Any) -> Play:
-    """A crawl of a proved customer on trial, then one at whose start the token file is as `later` says."""
+def played(
+    later: Answer | Outcome, *, lost: bool = False, now: float = 1.8e9, policy: Policy = CERTANT, **settings: Any
+) -> Play:
+    """A crawl of a proved customer on trial, then one at whose start the token file is as `later` says.
+
+    `lost`: the second goes as far as that and a few pages, and no further.
+    """
     name = "shop.example"
-    pages: dict[str, Any] = {FILE: (200, TEXT, token(CERTANT.token_key, "certant", "acme", name, 1.8e9).encode())}
-    play = Play(lambda path: pages.get(path) or shop(path), policy=CERTANT)
+    pages: dict[str, Any] = {FILE: (200, TEXT, token(CERTANT.token_key, "certant", "acme", name, now).encode())}
+    play = Play(lambda path: pages.get(path) or shop(path), policy=policy, now=now)
     play.say("verification-requested")
     play.run()
     play.say("site-confirmed")
@@ -52,7 +58,9 @@ def played(later: Answer | Outcome, **settings: Any) -> Play:
     if settings:
         play.say("address-saved", **settings)
     play.say("crawl-requested", plan="trial")
-    play.run()
+    while not lost or len(play.of("page-kept")) < NUMBER + 2 + 3:
+        if not play.step():
+            break
     return play
 
 
@@ -136,6 +144,52 @@ def test_C06_F31_the_same_pages_go_in_any_order_and_again(play: Play, engine: En
     dice.shuffle(facts)
     apply(engine, facts, batch=dice.choice((7, 40, 1000)))
     assert dump(engine) == expected
+
+
+def test_A03_C06_a_crawl_that_is_lost_with_the_broker_still_removes(engine: Engine) -> None:
+    play = played(not_found(FILE), lost=True)
+    apply(engine, everything(play))
+    first, second = (fact.crawl for fact in play.of("crawl-decided"))
+    assert (len(held(engine, first)), len(held(engine, second))) == (NUMBER + 2, 3)
+    after = restored(engine, play)
+    apply(engine, everything(after))
+    assert (len(held(engine, first)), len(held(engine, second))) == (STANDARD - 3, 3)
+
+
+def test_C06_what_is_no_part_of_the_account_s_pages_then_takes_no_place_and_stays(play: Play, engine: Engine) -> None:
+    """Pages of another site, pages that were read later, and pages that were read for their pairs alone."""
+    first, second = play.of("crawl-decided")
+    end = play.of("crawl-ended")[-1].at
+    contents = [fact for fact in play.contents if isinstance(fact, events.PageFetched) and fact.crawl == first.crawl]
+
+    def again(name: str, number: int = 30, **more: Any) -> tuple[str, list[Fact]]:
+        crawl = ids.job_id("crawl", name)
+        about = {key: value for key, value in more.items() if key == "site"}
+        decided = first.model_copy(update={"id": name, "crawl": crawl, **about})
+        pages = [fact.model_copy(update={"crawl": crawl, **more}) for fact in contents[:number]]
+        return crawl, [decided, *pages]
+
+    elsewhere, one = again("elsewhere", site="other.example")
+    later, two = again("later", at=end + 100.0)
+    for_pairs, three = again("for-pairs", pairs_only=True, text="")
+    apply(engine, [*everything(play), *one, *two, *three])
+    assert [len(held(engine, crawl)) for crawl in (elsewhere, later, for_pairs)] == [30, 30, 30]
+    assert (len(held(engine, first.crawl)), len(held(engine, second.crawl))) == (0, STANDARD)
+
+
+def test_C06_F31_an_end_that_comes_before_all_decisions_removes_when_they_come(play: Play, engine: Engine) -> None:
+    decided = play.of("crawl-decided")
+    apply(engine, [fact for fact in everything(play) if fact not in decided])
+    assert dump(engine)["removals"] == []
+    apply(engine, decided)
+    assert len(dump(engine)["removals"]) == NUMBER + 2
+
+
+def test_C06_a_deployment_s_shorter_lists_do_not_shorten_what_may_be_held() -> None:
+    strict = Policy(CERTANT.profile.tightened({"budget": {"listed_pages": 2}}), CERTANT.token_key)
+    play = played(not_found(FILE), policy=strict, scope=["https://shop.example/p3"])
+    assert play.of("proof-rechecked")[-1].page_limit == 2
+    assert play.of("crawl-ended")[-1].remove_above == STANDARD
 
 
 def test_C06_another_account_keeps_its_own(play: Play, engine: Engine) -> None:

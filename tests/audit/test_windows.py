@@ -93,6 +93,20 @@ def test_E24_the_authority_is_a_sentence() -> None:
     assert said == "no proof on file; the right to it confirmed by carl on 2026-03-01 12:00:00 CET"
 
 
+def test_E24_W01_the_authority_of_a_listed_site_is_the_operator_s_hand() -> None:
+    at = window("2026-03-02", "2026-03-02", ROME)
+    bare = crawl(verified=False)
+    entry = {"kind": "listed", "by": "ann", "reason": "project 3", "at": utc("2026-03-01T11:00")}
+    said = windows.authority(bare, None, None, at, entry)
+    assert said == "on the operator's list since 2026-03-01 12:00:00 CET, put there by ann (project 3)"
+    off = windows.authority(bare, None, None, at, {**entry, "kind": "unlisted"})
+    assert off == "off the operator's list since 2026-03-01 12:00:00 CET, taken off by ann (project 3)"
+    assert windows.authority(bare, None, None, at, {"kind": "never"}) == "never on the operator's list"
+    assert windows.authority(crawl(), None, None, at, entry).endswith(
+        "; a DNS record, on file since 2026-03-01 12:00:00 CET"
+    )
+
+
 def test_E24_the_answer_counts_what_reached_the_site() -> None:
     at = window("2026-03-02", "2026-03-02", "UTC")
     refused, check = crawl(accepted=False, in_window={}), {"in_window": {"address_check": 1}}

@@ -84,7 +84,7 @@ def test_E11_one_wrong_line_and_nothing_is_imported(tmp_path: Path) -> None:
     file.write_text(GOOD + "acme,co.uk,ann,drawer 3\n")
     closed = {"LICET_KAFKA": f"127.0.0.1:{free_port()}", "LICET_DATABASE_URL": "postgresql://a:b@127.0.0.1:1/x"}
     result = licet_in(tmp_path, "attest", "import", str(file), **closed)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "1 of 3 lines are wrong; nothing was imported." in result.stderr
     assert "line 4" in result.stdout
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ from models.database import make_engine
 from models.ids import partition_of
 from models.settings import Settings
 from stack.supervisor import Supervisor
+from tests.audit.test_removing import FILE, NUMBER, STANDARD, everything, played
+from tests.conftest import until
+from tests.jobs.driver import not_found
+from tests.sink.histories import apply, dump
 
 pytestmark = pytest.mark.stack
 SITE = "shop.example"
@@ -36,6 +41,28 @@ async def heard(bootstrap: str) -> list[mailbox.Message]:
         return [mailbox.read(record.value) for records in batch.values() for record in records]
     finally:
         await consumer.stop()
+
+
+async def test_A03_C06_what_a_lost_crawl_had_to_remove_is_removed_after_the_next_start(tmp_path: Path) -> None:
+    """Real broker, database, worker and sink; the facts are those of a crawl that found the proof absent."""
+    play = played(not_found(FILE), lost=True, now=time.time() - 10 * 86_400)
+    async with stack(tmp_path, []) as first:
+        assert first.stack is not None
+        engine = make_engine(first.stack.database_url, "tests")
+        apply(engine, everything(play))
+        engine.dispose()
+    lines: list[str] = []
+    settings = Settings(data=tmp_path, bot="certant", session_timeout=6, heartbeat_interval=1)
+    async with Supervisor(tmp_path, settings=settings, say=lambda name, line: lines.append(line)) as second:
+        assert second.stack is not None
+        engine = make_engine(second.stack.database_url, "tests")
+        try:
+            await until(lambda: bool(dump(engine)["removals"]), 90)
+            found = dump(engine)
+        finally:
+            engine.dispose()
+    assert len(found["pages"]) == STANDARD
+    assert len(found["removals"]) == NUMBER + 2 + 3 - STANDARD
 
 
 async def test_A03_E25_a_second_start_puts_the_suspension_back_and_the_marker_last(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from tests.support.origin import gaps, overlaps
 
 CALM = 12.0
 """Seconds around a fault in which nothing else may happen to a process, for its figure to be its own."""
+GRACE = 4.0
+"""Seconds in which a request may still follow an intent that was acknowledged (`agents.step.STALE`, and the way)."""
 
 
 def figures(history: History) -> dict[str, Any]:
@@ -40,8 +42,12 @@ def figures(history: History) -> dict[str, Any]:
                 found[f"others_pause_{name}"] = spread(others)
     found["broker_back"] = spread(broker_recoveries(history))
     for field in ("drained", "restarted"):
-        values = [line.data[field] for line in history.of("nemesis") if line.get(field) is not None]
-        found[field] = spread(values)
+        by_fault: defaultdict[str, list[float]] = defaultdict(list)
+        for line in history.of("nemesis"):
+            if line.get(field) is not None:
+                by_fault[str(line.data["fault"])].append(line.data[field])
+        found[field] = {what: spread(values) for what, values in sorted(by_fault.items())}
+    found["outages"] = outages(history)
     found["floods"] = [dict(line.data) for line in history.of("nemesis") if line.get("during")]
     found["rivals"] = Counter(
         str(line.get("exit_code")) for line in history.of("nemesis") if "exit_code" in line.data
@@ -147,6 +153,33 @@ def _crawls_of(history: History, site: str) -> list[Line]:
         for line in history.rows("crawls"):
             found.setdefault(line.data["site"], []).append(line)
     return found.get(site, [])
+
+
+def outages(history: History) -> list[dict[str, Any]]:
+    """Of each outage of the broker: requests while it was away, seconds from its being back to the first and last site.
+
+    An intent that was acknowledged before may still be followed by its request, so the first seconds do not count.
+    """
+    found = []
+    for line in history.of("nemesis"):
+        if (gone := line.get("gone")) is None:
+            continue
+        back = line.data["at"]
+        asked = [one.asked.arrived for one in history.requests]
+        again = [
+            (after - back) / SECOND
+            for site, requests in history.by_site.items()
+            if (after := next((one.asked.arrived for one in requests if one.asked.arrived > back), None)) is not None
+            and _crawled(history, site, gone, after)
+        ]
+        found.append({
+            "fault": line.data["fault"],
+            "away": round((back - gone) / SECOND, 1),
+            "asked_while_away": sum(gone + GRACE * SECOND < at < back for at in asked),
+            "ended_itself": line.get("ended_itself"),
+            "sites": spread(again),
+        })  # fmt: skip
+    return found
 
 
 def broker_recoveries(history: History) -> list[float]:

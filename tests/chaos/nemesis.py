@@ -11,19 +11,21 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from stack.process import Process
 from tests.chaos.event_faults import EventFaults
 from tests.chaos.load import Load
+from tests.chaos.outage_faults import OutageFaults
 from tests.chaos.rig import CLOCKED, FAKETIME, NAMES, Rig, waiting
 from tests.house.house import SESSION
 
 WORKERS = NAMES[:3]
 DAY, HOUR = 86_400, 3_600
+CALM = 6.0
+"""Seconds around a round of faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def schedule(seed: int, seconds: float, weights: dict[str, int], every: float) -
     return found
 
 
-class Nemesis(EventFaults):
+class Nemesis(EventFaults, OutageFaults):
     """Plays a schedule against a rig."""
 
     def __init__(self, rig: Rig, load: Load) -> None:
@@ -72,6 +74,15 @@ class Nemesis(EventFaults):
             await asyncio.sleep(max(0.0, began + fault.at - time.monotonic()))
             tasks.append(asyncio.create_task(self._one(fault)))
         await asyncio.gather(*tasks)
+        await self._whole()
+        self._write("heal", "all", "all")
+
+    async def in_turn(self, rounds: Sequence[Sequence[Fault]]) -> None:
+        """Each round by itself, with a calm after it: so its figure is its own. A round's faults begin together."""
+        for together in rounds:
+            await asyncio.sleep(CALM)
+            await asyncio.gather(*(self._one(fault) for fault in together))
+        await asyncio.sleep(CALM)
         await self._whole()
         self._write("heal", "all", "all")
 
@@ -161,6 +172,13 @@ class Nemesis(EventFaults):
         await waiting(lambda: self._process(name).pid != pid and self._rig.ready(name), 75)
         return {"restarted": time.monotonic() - began}
 
+    async def deaf(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """Alive, and not in the group: only its own word, and the broker's, can tell (F11)."""
+        pid, began = self._process(name).pid, time.monotonic()
+        self._process(name).send(signal.SIGHUP)
+        await waiting(lambda: self._process(name).pid != pid and self._rig.ready(name), 90)
+        return {"restarted": time.monotonic() - began}
+
     async def _absent(self, name: str, seconds: float, *, certain: bool) -> None:
         rig, child = self._rig, self._rig.children[name]
         gone = child.gone
@@ -192,7 +210,7 @@ class Nemesis(EventFaults):
         await waiting(lambda: rig.ready(name), 40)
         await asyncio.sleep(rng.uniform(5, 15))
         rig.away.add(name)
-        await rig.children[name].process.stop(12.0)
+        await rig.children[name].stop(12.0)
 
     async def rival(self, name: str, rng: random.Random) -> dict[str, Any]:
         """A second process under a worker's name: the older has to end with a sentence."""
@@ -211,88 +229,6 @@ class Nemesis(EventFaults):
             rig.away.discard(name)
         await waiting(lambda: rig.ready(name), 40)
         return {"older_left": left, "exit_code": code}
-
-    # broker
-
-    async def _broker_back(self, node: int, began: float) -> dict[str, Any]:
-        await self._rig.kafka.restart(node)
-        return {"away": time.monotonic() - began}
-
-    async def broker_restart(self, name: str, rng: random.Random) -> dict[str, Any]:
-        """A clean restart."""
-        node, began = rng.randrange(self._rig.kafka.nodes), time.monotonic()
-        await self._rig.kafka.stop_node(node)
-        return await self._broker_back(node, began)
-
-    async def broker_kill(self, name: str, rng: random.Random) -> dict[str, Any]:
-        """Kill -9 and a restart."""
-        node, began = rng.randrange(self._rig.kafka.nodes), time.monotonic()
-        await self._rig.kafka.kill(node)
-        await asyncio.sleep(rng.uniform(0, 6))
-        return await self._broker_back(node, began)
-
-    async def broker_freeze(self, name: str, rng: random.Random) -> None:
-        """SIGSTOP of ten seconds."""
-        process = self._rig.kafka.processes[rng.randrange(self._rig.kafka.nodes)]
-        process.send(signal.SIGSTOP)
-        await asyncio.sleep(10.0)
-        process.send(signal.SIGCONT)
-
-    async def broker_down(self, name: str, rng: random.Random) -> dict[str, Any]:
-        """Stopped for a minute."""
-        node, began = rng.randrange(self._rig.kafka.nodes), time.monotonic()
-        await self._rig.kafka.stop_node(node)
-        await asyncio.sleep(60.0)
-        return await self._broker_back(node, began)
-
-    # database
-
-    async def _database_away(self, seconds: float, number: signal.Signals) -> dict[str, Any]:
-        postgres = self._rig.postgres
-        assert postgres.process is not None
-        await postgres.process.stop(5.0, number)
-        await asyncio.sleep(seconds)
-        for pause in (1.0, 3.0, None):
-            try:
-                await postgres.start()
-                break
-            except Exception:
-                if pause is None:
-                    raise
-                await asyncio.sleep(pause)
-        return {"drained": await self._rig.drained(90.0)}
-
-    async def database_down(self, name: str, rng: random.Random) -> dict[str, Any]:
-        """Stopped at once (SIGQUIT is PostgreSQL's immediate shutdown) for a minute."""
-        return await self._database_away(60.0, signal.SIGQUIT)
-
-    async def database_kill(self, name: str, rng: random.Random) -> dict[str, Any]:
-        """An immediate shutdown and a start."""
-        return await self._database_away(rng.uniform(0, 5), signal.SIGQUIT)
-
-    async def database_restart(self, name: str, rng: random.Random) -> dict[str, Any]:
-        """A fast shutdown and a start."""
-        return await self._database_away(1.0, signal.SIGINT)
-
-    async def database_terminate(self, name: str, rng: random.Random) -> None:
-        """Every session is terminated, in the middle of whatever it does."""
-        for _ in range(3):
-            with suppress(Exception):
-                await asyncio.to_thread(
-                    self._rig.rows,
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-                    " AND datname IS NOT NULL",
-                )
-            await asyncio.sleep(rng.uniform(0.05, 1.0))
-
-    async def database_lock(self, name: str, rng: random.Random) -> None:
-        """Somebody holds a lock on the tables for ten seconds."""
-
-        def hold() -> None:
-            self._rig.rows("BEGIN; LOCK TABLE fetches, crawls IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(10)")
-
-        with suppress(Exception):
-            await asyncio.to_thread(hold)
 
     # doors
 
@@ -337,13 +273,29 @@ async def _nobody(_name: str, _life: str) -> None:
 def _targets() -> Iterator[tuple[str, tuple[str, ...]]]:
     for what in ("kill", "freeze_short", "term"):
         yield what, (*WORKERS, *WORKERS, "sink")
-    for what in ("freeze_long", "freeze_very_long", "freeze_watched", "stuck", "absent", "absent_certain", "rival"):
+    for what in (
+        "freeze_long",
+        "freeze_very_long",
+        "freeze_watched",
+        "stuck",
+        "deaf",
+        "absent",
+        "absent_certain",
+        "rival",
+    ):
         yield what, WORKERS
     for what in ("cut", "half_open", "slow"):
         yield what, (*WORKERS, "database")
-    for what in ("broker_restart", "broker_kill", "broker_freeze", "broker_down"):
+    for what in ("broker_restart", "broker_kill", "broker_freeze", "broker_down", "broker_full"):
         yield what, ("broker",)
-    for what in ("database_down", "database_kill", "database_restart", "database_terminate", "database_lock"):
+    for what in (
+        "database_down",
+        "database_kill",
+        "database_restart",
+        "database_terminate",
+        "database_lock",
+        "database_full",
+    ):
         yield what, ("postgres",)
     yield "visit", (NAMES[3],)
     yield "clock", (CLOCKED,)

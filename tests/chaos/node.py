@@ -141,6 +141,9 @@ class Silent:
     assigned = False
     namesake = False
 
+    def start(self) -> None:
+        """The reading children of the real one."""
+
     def doubtful(self) -> bool:
         """The broker's word is as old as the last heartbeat: the standstill covers what this world plays."""
         return False
@@ -199,7 +202,9 @@ class Node:
         worker.memory = memory
         post = object.__new__(Post)
         post._partitions = PARTITIONS
-        names = ("site-mailbox", "site-events", "page-fetched", "pages-listed", DEAD_LETTERS)
+        post._app = self  # type: ignore[assignment]
+        worker.reader = Silent()  # type: ignore[assignment]
+        names = ("site-mailbox", "site-events", "page-fetched", "pages-listed")
         post._topics = {name: Topic(self, name) for name in names}  # type: ignore[misc]
         worker.sites = Sites(memory, post, PARTITIONS)
         worker._standstill = standstill = Standstill(max(STALL, 2 * HEARTBEAT + 1.0))
@@ -209,10 +214,22 @@ class Node:
         stepper.on_slow_broker = lambda: worker.pump.hold(max(2.0, worker._delay))
         worker.mailbox = Mailbox(worker.sites, post, policy, PARTITIONS)
         worker.mailbox.on_change = lambda site: worker.pump.add(site, worker.sites.get(site).head)
-        self.intake = Intake(post)
+        self.intake = Intake(post, policy.profile)
         return worker
 
     # -- what the worker calls
+
+    @property
+    def producer(self) -> Node:
+        """Faust's `app.producer`."""
+        return self
+
+    async def send(
+        self, topic: str, key: bytes, value: bytes, partition: None, timestamp: None, headers: list[tuple[str, bytes]]
+    ) -> asyncio.Future[Any]:
+        """One record, past Faust's queue."""
+        assert topic == DEAD_LETTERS
+        return self.produce("tell", topic, 0, key, value, tuple(headers))
 
     @property
     def assignor(self) -> Node:

@@ -36,6 +36,7 @@ from stack.topics_admin import apply
 from tests.chaos import websites
 from tests.chaos.history import CHANGELOG, Recorder
 from tests.chaos.proxy import Proxy
+from tests.chaos.small_disk import SmallDisk
 from tests.house.house import KEY, SESSION, House
 
 NAMES = ("worker-1", "worker-2", "worker-3", "worker-4")
@@ -46,12 +47,16 @@ FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
 TABLES = ("sites", "crawls", "fetches", "digests", "urls", "pages", "verifications", "suspensions", "erasures")
 FACTS = ("site-events", "page-fetched")
 SILENCE = 5.0
+DISKS = {"kafka": 320, "postgres": 320}
+"""Megabytes; what runs for ten minutes needs less."""
 
 
 class Rig(House):
     """Everything that runs, the doors between, and the files in which all of it is written down."""
 
-    def __init__(self, folder: Path, sites: int, nodes: int = 1, *, clocked: bool = False) -> None:
+    def __init__(
+        self, folder: Path, sites: int, nodes: int = 1, *, clocked: bool = False, small: bool = False
+    ) -> None:
         self.kafka = Kafka(folder / "kafka", nodes)
         # Durable: without, an immediate shutdown loses what was committed in the last moment, and the sink is blamed.
         self.postgres = Postgres(folder / "postgres")
@@ -68,6 +73,11 @@ class Rig(House):
         self._supervision: asyncio.Task[None] | None = None
         self._folder = folder
         self._clocked = clocked and FAKETIME.exists()
+        self.disks: dict[str, SmallDisk] = {}
+        """The disks that can be filled, by whose they are."""
+        if small:
+            self.disks = {what: SmallDisk(folder / what, size) for what, size in DISKS.items()}
+            self.postgres.settings |= {"max_wal_size": "64MB", "min_wal_size": "32MB"}
 
     async def begin(self) -> None:
         """Bring everything up."""
@@ -174,7 +184,15 @@ class Rig(House):
         port = free_port()
         (self.folder / f"{name}.port").write_text(str(port))
         silence = SILENCE if name in NAMES else 15.0
-        child = Child(name, self.command(name), self.environment(name, port), port, self.tell, silence=silence)
+        child = Child(
+            name,
+            self.command(name),
+            self.environment(name, port),
+            port,
+            self.tell,
+            silence=silence,
+        )
+        child.with_spare = name in NAMES
         if name in NAMES and self._obituaries is not None:
             child.gone = self._obituaries.publish
         child.spawn()
@@ -208,7 +226,7 @@ class Rig(House):
                 await asyncio.wait_for(self._producer.stop(), 5)
         for child in self.children.values():
             child.process.send(signal.SIGCONT)
-        await asyncio.gather(*(child.process.stop(8.0) for child in self.children.values()))
+        await asyncio.gather(*(child.stop(8.0) for child in self.children.values()))
         if self._obituaries is not None:
             await self._obituaries.close()
         for proxy in self.proxies.values():
@@ -217,6 +235,8 @@ class Rig(House):
             self._origin.terminate()
             self._origin.wait(10)
         await asyncio.gather(self.kafka.stop(), self.postgres.stop())
+        for disk in self.disks.values():
+            disk.unmount()
 
     # what is said, and written down
 

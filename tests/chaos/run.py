@@ -1,5 +1,6 @@
 """One chaos run: `python -m tests.chaos.run --profile short --seed 7`. Exit code 1 when a promise was broken.
 
+Several runs are added up: `python -m tests.chaos.run --sum FOLDER ...` prints the table of docs/survival.md.
 A failing run can be shrunk: `--shrink` plays ever shorter parts of its schedule and prints the shortest that fails.
 """
 
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from tests.chaos.checkers import judge
 from tests.chaos.figures import figures
 from tests.chaos.history import load
 from tests.chaos.load import Load
-from tests.chaos.nemesis import PROCESS_FAULTS, Fault, Nemesis, schedule
+from tests.chaos.nemesis import PROCESS_FAULTS, TARGETS, Fault, Nemesis, schedule
 from tests.chaos.rig import Rig
+from tests.chaos.small_disk import why_not
+from tests.chaos.summing import reports, table
 
 EVENTS = {"poison": 3, "duplicates": 2, "misordered": 2, "misplaced": 2, "suspension": 3}
 PROCESSES = {
@@ -32,7 +35,8 @@ PROCESSES = {
     "database_kill": 1, "database_restart": 1, "database_terminate": 3, "database_lock": 1,
     "broker_restart": 1, "broker_kill": 1, "broker_freeze": 1,
 }  # fmt: skip
-OUTAGES = {"broker_down": 1, "database_down": 1}
+ROUNDS = (("deaf", "database_down"), ("broker_down",), ("database_full",), ("broker_full",))
+OUTAGES = {"broker_down": 1, "database_down": 1, "broker_full": 1, "database_full": 1, "deaf": 1}
 KILLS = {"kill": 6, "absent_certain": 2, "term": 1}
 BROKERS = {"broker_kill": 4, "broker_restart": 2, "broker_freeze": 1, "broker_down": 1, "kill": 2}
 
@@ -46,6 +50,9 @@ class Profile:
     weights: dict[str, int]
     every: float
     nodes: int = 1
+    rounds: tuple[tuple[str, ...], ...] = ()
+    """Instead of a drawn schedule: one after the other, each with a calm around it."""
+    outage: float = 60.0
 
 
 PROFILES = {
@@ -55,25 +62,36 @@ PROFILES = {
     "long": Profile(3540, 60, PROCESSES | OUTAGES | EVENTS | {"flood": 1}, 6.0),
     "utopia": Profile(120, 60, {"flood": 1}, 40.0),
     "figures": Profile(400, 40, KILLS | OUTAGES | {"stuck": 1, "rival": 1, "flood": 1}, 26.0),
+    "outages": Profile(3600, 40, {}, 0.0, rounds=ROUNDS),
+    "kills": Profile(300, 40, {"kill": 1}, 16.0),
     "brokers": Profile(300, 40, BROKERS, 30.0, nodes=3),
 }  # fmt: skip
 
 
 async def play(folder: Path, profile: Profile, faults: list[Fault], seed: int) -> dict[str, Any]:
     """Bring the house up, let the nemesis loose, wait for quiet, write everything down."""
-    rig = Rig(folder, profile.sites, profile.nodes, clocked="clock" in profile.weights)
+    small = any(fault.what.endswith("_full") for fault in faults)
+    rig = Rig(folder, profile.sites, profile.nodes, clocked="clock" in profile.weights, small=small)
     report: dict[str, Any] = {}
     try:
         await rig.begin()
         customers = Load(rig, seed)
         nemesis = Nemesis(rig, customers)
+        nemesis.outage = profile.outage
         await customers.verify()
         asking = asyncio.create_task(customers.run())
         closing = asyncio.create_task(_close(customers, profile.seconds))
-        await nemesis.play(faults)
+        if profile.rounds:
+            await nemesis.in_turn(grouped(profile.rounds, faults))
+            customers.closing = True
+        else:
+            await nemesis.play(faults)
         healed = time.monotonic()
         report["quiet_after"] = await _quiet(rig)
-        await closing
+        if customers.closing:
+            closing.cancel()
+        else:
+            await closing
         await asking
         report["ended"] = await _ended(rig)
         report["drained_at_the_end"] = await rig.drained(60)
@@ -90,6 +108,22 @@ async def play(folder: Path, profile: Profile, faults: list[Fault], seed: int) -
     finally:
         await rig.stop()
     return report
+
+
+def planned(profile: Profile, seed: int) -> list[Fault]:
+    """The faults of a run; where disks cannot be made full, without those."""
+    why = why_not()
+    if not profile.rounds:
+        weights = {what: n for what, n in profile.weights.items() if not (why and what.endswith("_full"))}
+        return schedule(seed, profile.seconds - 15, weights, profile.every)
+    names = [what for together in profile.rounds for what in together if not (why and what.endswith("_full"))]
+    return [Fault(0.0, what, TARGETS[what][seed % len(TARGETS[what])], seed) for what in names]
+
+
+def grouped(rounds: tuple[tuple[str, ...], ...], faults: list[Fault]) -> list[list[Fault]]:
+    """The faults by round; a round of which none is left is left out."""
+    found = [[fault for fault in faults if fault.what in together] for together in rounds]
+    return [together for together in found if together]
 
 
 async def _close(customers: Load, seconds: float) -> None:
@@ -142,11 +176,13 @@ def verdict(folder: Path, report: dict[str, Any]) -> bool:
     return bool(good)
 
 
-def once(folder: Path, profile: Profile, faults: list[Fault], seed: int) -> tuple[bool, dict[str, Any]]:
-    """Play and judge."""
+def once(
+    folder: Path, profile: Profile, faults: list[Fault], seed: int, command: str = ""
+) -> tuple[bool, dict[str, Any]]:
+    """Play and judge; `command` is what the run is called in the tables."""
     folder.mkdir(parents=True, exist_ok=True)
     report = asyncio.run(play(folder, profile, faults, seed))
-    report |= {"seed": seed, "folder": str(folder)}
+    report |= {"seed": seed, "folder": str(folder), "command": command}
     return verdict(folder, report), report
 
 
@@ -174,17 +210,27 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--seconds", type=float, default=None)
     parser.add_argument("--sites", type=int, default=None)
+    parser.add_argument("--outage", type=float, default=None, help="seconds of broker_down and database_down")
     parser.add_argument("--folder", type=Path, default=None)
     parser.add_argument("--shrink", action="store_true")
+    parser.add_argument("--sum", type=Path, nargs="+", help="folders of runs, or their reports: no run, a table")
     given = parser.parse_args()
+    if given.sum:
+        print("\n".join(table(found := reports(given.sum))))
+        return int(not all(one["ok"] for one in found))
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)  # the driver's own clients in an outage are no news
     seed = given.seed if given.seed is not None else int(time.time())
     base = PROFILES[given.profile]
-    profile = Profile(given.seconds or base.seconds, given.sites or base.sites, base.weights, base.every, base.nodes)
+    profile = replace(base, seconds=given.seconds or base.seconds, sites=given.sites or base.sites)
+    if given.outage is not None:
+        profile = replace(profile, outage=given.outage)
     folder = given.folder or Path(tempfile.mkdtemp(prefix=f"chaos-{given.profile}-{seed}-"))
-    faults = schedule(seed, profile.seconds - 15, profile.weights, profile.every)
+    faults = planned(profile, seed)
+    if why_not():
+        print(f"no full disks: {why_not()}")
     print(f"profile {given.profile}, seed {seed}, {len(faults)} faults planned, {profile.sites} sites, in {folder}")
-    good, report = once(folder, profile, faults, seed)
+    command = f"{given.profile} --seed {seed} --seconds {profile.seconds:g} --sites {profile.sites}"
+    good, report = once(folder, profile, faults, seed, command)
     print(json.dumps({k: v for k, v in report.items() if k != "anomalies"}, indent=1, default=str))
     for line in report["anomalies"][:30]:
         print("ANOMALY", line)

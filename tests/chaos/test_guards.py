@@ -181,15 +181,15 @@ def zombies_write(patch: Patch) -> None:
 
 
 def acknowledged_before_written(patch: Patch) -> None:
-    whole = consuming._dealt_with
+    whole = consuming._handled
 
-    async def early(event: Any, handle: Any, refuse: Any) -> bool:
+    async def early(event: Any, handle: Any) -> Any:
         event.ack()
         event.message.acked(event.message)
         await asyncio.sleep(2.0)  # done later, as from a queue
-        return await whole(event, handle, refuse)
+        return await whole(event, handle)
 
-    patch.setattr(consuming, "_dealt_with", early)
+    patch.setattr(consuming, "_handled", early)
 
 
 def messages_not_remembered(patch: Patch) -> None:

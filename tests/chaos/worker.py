@@ -1,4 +1,4 @@
-"""The production worker, for chaos runs: it tells what it remembers (SIGUSR1) or gets stuck (SIGUSR2)."""
+"""The production worker, for chaos runs: it tells what it remembers (SIGUSR1), gets stuck (SIGUSR2) or deaf (SIGHUP)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agents.health import Health
 from agents.run import run_service
-from app import policy_of
+from agents.start import policy_of, stand_by
 from demo.worker import network_from
 from models.settings import Settings, load
 from tests.house.telling_worker import TellingWorker
@@ -22,8 +22,22 @@ def stuck() -> None:
     os.read(there, 1)
 
 
+def deaf(worker: TellingWorker) -> None:
+    """Out of the group, and never back in it: what an error in a join has left Faust in (F11)."""
+    thread = worker.app.consumer._thread
+
+    async def leave() -> None:
+        coordinator = thread._consumer._coordinator
+        coordinator._coordination_task.cancel()
+        await coordinator._stop_heartbeat_task()
+        await coordinator._maybe_leave_group()
+
+    asyncio.run_coroutine_threadsafe(leave(), thread.thread_loop)
+
+
 def main() -> int:
     """Run until SIGTERM."""
+    stand_by()
     settings: Settings = load()
     health = Health(settings.metrics_host, settings.metrics_port)
     network = Path(sys.argv[1])
@@ -31,7 +45,9 @@ def main() -> int:
     def make() -> TellingWorker:
         worker = TellingWorker(settings, policy_of(settings), network_from(network), health)
         worker.tell_to(network.parent / f"{settings.worker_name}.memory")
-        asyncio.get_running_loop().add_signal_handler(signal.SIGUSR2, stuck)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGUSR2, stuck)
+        loop.add_signal_handler(signal.SIGHUP, lambda: deaf(worker))
         return worker
 
     return run_service(make, health, settings)

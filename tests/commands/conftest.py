@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from app import licet
+from commands.line import licet
 from demo.origin import SampleSite
 from models.settings import Settings
 from stack.supervisor import Supervisor

@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 import bots
-from app import internet, licet
+from app import internet
+from commands.line import licet
 from crawler.rules.site import Policy
 
 

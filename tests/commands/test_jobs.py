@@ -18,6 +18,8 @@ from tests.commands.conftest import Town
 pytestmark = pytest.mark.stack
 HOST, PAGES = "bottega.example", ("https://bottega.example/", "https://bottega.example/en/faq/")
 
+SCOPE = [word for page in PAGES for word in ("--page", page)]
+
 
 def test_E05_E07_E09_E23_E25_save_prove_crawl_look_suspend(town: Town) -> None:
     _nothing_is_known(town)
@@ -40,13 +42,13 @@ def _nothing_is_known(town: Town) -> None:
 
 
 def _saved(town: Town) -> None:
-    scope = [word for page in PAGES for word in ("--page", page)]
-    found: dict[str, Any] = town.json("save", "www." + HOST, "--account", "anna", *scope)
+    found: dict[str, Any] = town.json("save", "www." + HOST, "--account", "anna", *SCOPE)
     assert (found["account"], found["site"], found["answers"]) == ("anna", HOST, True)
-    again = town.licet("save", "www." + HOST, "--account", "anna", *scope)
+    again = town.licet("save", "www." + HOST, "--account", "anna", *SCOPE)
+    assert "answers" not in again.stdout
     assert again.exit_code == 0, again.output
     assert [entry.method for entry in town.shop.entries()] == ["HEAD"]  # E07: the same address again asks nothing
-    refused = town.licet("save", "www." + HOST, "--account", "anna", *scope, "--note", "Googlebot")
+    refused = town.licet("save", "www." + HOST, "--account", "anna", *SCOPE, "--note", "Googlebot")
     assert refused.exit_code == 1
     assert "note" in refused.stderr
 
@@ -107,7 +109,12 @@ def _suspended_and_resumed(town: Town, crawl: str) -> None:
     refused = town.licet("crawl", HOST)
     assert refused.exit_code == 1
     assert f"licet resume {HOST}" in refused.stderr
+    moved: dict[str, Any] = town.json("save", HOST, "--account", "anna", *SCOPE)  # E07: a stopped site is not asked
+    assert (moved["answers"], moved["not_checked"]) == (None, "suspended")
     assert town.json("resume", HOST, *who)["kind"] == "resumed"
+    again = town.licet("resume", HOST, *who)
+    assert (again.exit_code, again.stdout) == (1, "")
+    assert "is not suspended" in again.stderr
     started: dict[str, Any] = town.json("crawl", HOST, "--staff", "--by", "ben")
     assert (started["requester"], started["terminal_kind"]) == ("staff", "completed")
     assert started["crawl"] != crawl

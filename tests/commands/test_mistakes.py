@@ -42,7 +42,7 @@ def test_without_a_stack_the_sentence_says_how_to_start_one(tmp_path: Path) -> N
 def test_I18_a_database_that_is_away_is_a_sentence_without_its_password(tmp_path: Path) -> None:
     for command in (("show", "shop.example"), ("migrate",)):
         result = licet_in(tmp_path, *command, **closed())
-        assert result.exit_code == 1
+        assert result.exit_code == 2
         assert "database" in result.stderr
         assert "secret-word" not in result.output
 

@@ -47,6 +47,7 @@ class House:
         self.url = postgres.create_database(f"house_{uuid.uuid4().hex[:8]}")
         self.workers: dict[str, Process] = {}
         self.worker_module = "demo.worker"
+        self.bot = "ema"
         self.resolvers: list[str] = []
         self.sink: Process | None = None
         self._origin: subprocess.Popen[str] | None = None
@@ -115,6 +116,7 @@ class House:
             "LICET_BROKER_KIND": self.broker.kind,
             "LICET_DATABASE_URL": self.url,
             "LICET_TOKEN_KEY_FILE": str(self.folder / "key"),
+            "LICET_BOT": self.bot,
             "LICET_DATA": str(self.folder / "data"),
             "LICET_WORKER_NAME": name,
             "LICET_METRICS_PORT": str(port),

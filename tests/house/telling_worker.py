@@ -11,8 +11,8 @@ from pathlib import Path
 
 from agents.health import Health
 from agents.run import run_service
+from agents.start import policy_of
 from agents.worker import Worker
-from app import policy_of
 from demo.worker import network_from
 from models.settings import Settings, load
 

@@ -55,6 +55,8 @@ class Play:
     host: str = "shop.example"
     now: float = 1_800_000_000.0
     took: float = 0.1
+    spent: bool = False
+    """What intake says of the account's address checks (E07)."""
     resolve: Callable[[str, str], Reply] = lambda resolver, name: Reply(resolver, name, error="away")
     resolvers: tuple[str, ...] = ("one", "two")
     lookups: list[Lookup] = field(default_factory=list)
@@ -99,6 +101,7 @@ class Play:
                 "start": f"https://{self.host}{path}",
                 "origin": Origin(topic="t", partition=0, offset=self._messages),
                 "said_at": self.now,
+                "account_spent": self.spent,
                 "data": {"account": "acme", "address": self.host, "by": "ann", "reason": "so", **data},
             }
         )

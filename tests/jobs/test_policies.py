@@ -104,7 +104,7 @@ def test_W06_a_pause_holds_across_runs_and_restarts() -> None:
     busy = (503, {**HTML, "Retry-After": "7200"}, b"")
     play = wembi({"/robots.txt": (200, TEXT, b""), "/": busy})
     play.say("start-crawl", by="anna")
-    for _ in range(3):
+    for _ in range(4):
         if not play.step():
             break
     until = play.site.head.pause_until

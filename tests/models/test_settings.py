@@ -56,7 +56,7 @@ def test_environment_wins_over_the_file_and_the_command_line_over_both(tmp_path:
         ({"LICET_KAFKA": "broker"}, ["LICET_KAFKA", "'broker'", "host:port"]),
         ({"LICET_KAFKA": "a:1,b:70000"}, ["LICET_KAFKA", "host:port"]),
         ({"LICET_KAFAK": "a:1"}, ["environment", "unknown key LICET_KAFAK", "kafka"]),
-        ({"LICET_METRICS_PORT": "0"}, ["LICET_METRICS_PORT", "'0'", "greater than or equal to 1"]),
+        ({"LICET_METRICS_PORT": "0"}, ["LICET_METRICS_PORT", "'0'", "allowed is at least 1."]),
         ({"LICET_SESSION_TIMEOUT": "nan"}, ["LICET_SESSION_TIMEOUT", "'nan'"]),
         ({"LICET_SESSION_TIMEOUT": "6"}, ["heartbeat_interval (3)", "third of session_timeout (6)"]),
         ({"LICET_WORKER_NAME": "a b"}, ["LICET_WORKER_NAME", "'a b'"]),

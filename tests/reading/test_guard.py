@@ -74,3 +74,34 @@ def test_a_long_script_is_no_long_tag() -> None:
     page = "<script>" + "var a = 1;\n" * 10_000 + "</script><p>Open from 9:00 to 17:00</p>"
     assert not is_trap(page)
     assert is_trap(page + "<a " + "".join(f"a{n}=1 " for n in range(5_000)) + ">x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<script>var a = '{}'</script>", "<style>/* {} */</style>", "<!-- {} -->", "<textarea>{}</textarea>"],
+)
+def test_tags_in_raw_text_nest_nothing(text: str) -> None:
+    page = text.format("<div>" * 600) + "<p>Open from 9:00 to 17:00</p>"
+    assert not is_trap(page)
+    assert read_html(page, URL).markdown.endswith("Open from 9:00 to 17:00")
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["<script></script>", "<!--<script>-->", "<title><script></title>", "<svg><style>", "<script-x>", "<noscript>"],
+)
+def test_raw_text_hides_no_trap(opening: str) -> None:
+    assert is_trap(opening + "<div>" * 600 + "</style></script>")
+
+
+@pytest.mark.parametrize("piece", ["<script>", "<!--", "<svg>", "<style></script>", "<title", "</script"])
+def test_raw_text_without_an_end_is_looked_at_in_linear_time(piece: str) -> None:
+    page = "<div>" * 600 + piece * 100_000
+    start = time.process_time()
+    is_trap(page)
+    assert time.process_time() - start < 2.0
+
+
+def test_minified_code_has_no_attributes() -> None:
+    page = "<script>for(;s<n;s++){" + "a = 1; " * 10_000 + "}</script><p>Open from 9:00 to 17:00</p>"
+    assert not is_trap(page)

@@ -190,7 +190,7 @@ def test_E07_what_somebody_types_is_read(address: str, host: str) -> None:
         ("info@example.com", Reason.USERINFO),
         ("example.com:8080", Reason.PORT),
         ("ftp://example.com", Reason.SCHEME),
-        ("a b.com", Reason.UNREADABLE),
+        ("a b.com", Reason.SPACE),
     ],
 )
 def test_E07_what_is_no_website_is_refused_by_name(address: str, reason: Reason) -> None:

@@ -94,6 +94,8 @@ def history() -> list[Fact]:
         events.StopConfirmed(id="t3", at=START + 75, site=SITE, stop_request="mail-7", by="bob"),
         events.SitePaused(id="w1", at=START + 40, site=SITE, until=START + 46, strikes=2),
         events.SitePaused(id="w2", at=START + 46, site=SITE, until=START + 58, strikes=3),
+        events.PageUnchanged(id="u1", at=START + 80, site=SITE, crawl=REFUSED, url_id=ids.url_id(URLS[1]),
+                             page_id=ids.page_id(CRAWL, URLS[1])),
         events.PagesListed(id="l1", at=START + 90, job=ids.job_id("listing", "list-1"), host=SITE, end="completed",
                            reason="1 pages found", pages=(events.ListedPage(url=URLS[1], title="Hours"),), **own),
     ]  # fmt: skip

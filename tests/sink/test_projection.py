@@ -35,9 +35,10 @@ def test_a_history_fills_every_table(engine: Engine) -> None:
     apply(engine, history())
     sizes = {name: len(rows) for name, rows in dump(engine).items()}
     assert sizes == {
-        "sites": 1, "events": 31, "settings": 1, "address_checks": 1, "verifications": 5, "suspensions": 6,
+        "sites": 1, "events": 32, "settings": 1, "address_checks": 1, "verifications": 5, "suspensions": 6,
             "confirmations": 1, "listings": 1, "pauses": 1, "stop_requests": 1,
         "crawls": 2, "fetches": 4, "digests": 3, "urls": 3, "pages": 3, "pairs": 3, "erasures": 0, "removals": 0,
+        "sightings": 1,
     }  # fmt: skip
 
 

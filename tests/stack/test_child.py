@@ -76,6 +76,26 @@ async def test_F10_a_silent_worker_is_reaped_told_of_and_started_again_as_a_new_
         assert any("is ended: it has been silent" in line for line in w.said)
 
 
+async def test_A03_a_spare_takes_the_place_of_the_dead_and_leaves_with_its_successor() -> None:
+    async with watched("spare") as w:
+        w.child.with_spare = True
+        await w.until(lambda: w.child._spare is not None)
+        spare, life = w.child._spare, w.child.life
+        assert spare is not None
+        assert sum("told " in line for line in w.said) == 1  # the spare has begun nothing
+        await w.child.process.kill()
+        await w.until(lambda: w.child.process is spare and w.child.ready)
+        assert w.gone == [("worker-1", life)]
+        lives = [json.loads(said.removeprefix("told "))["LICET_WORKER_LIFE"] for said in w.said if "told " in said]
+        assert lives == [life, w.child.life]
+        await w.until(lambda: w.child._spare not in {None, spare})
+        second = w.child._spare
+        assert second is not None
+        await w.child.stop(5.0)
+        assert not spare.alive
+        assert not second.alive
+
+
 async def test_F5_a_worker_that_stands_still_for_less_than_the_silence_is_left_alone() -> None:
     async with watched() as w:
         await w.until(lambda: w.child.ready)
@@ -117,9 +137,9 @@ async def test_one_kept_process_is_started_again_and_leaves_with_its_keeper(brok
         return [json.loads(line.removeprefix("told "))["LICET_WORKER_LIFE"] for line in said if "told " in line]
 
     try:
-        await until(lambda: len(told()) == 1)
+        await until(lambda: len(told()) == 1, 30)
         os.kill(next(p.pid for p in psutil.Process().children() if WORKER[1] in p.cmdline()), signal.SIGKILL)
-        await until(lambda: len(told()) == 2)
+        await until(lambda: len(told()) == 2, 30)
         lives = told()
     finally:
         keeping.cancel()

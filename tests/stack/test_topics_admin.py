@@ -101,7 +101,7 @@ async def test_tansu_says_that_it_cannot_alter(tmp_path: Path) -> None:
 
 
 async def test_a_broker_that_is_not_there_is_one_sentence() -> None:
-    with pytest.raises(StackError, match=r"No broker answers at 127\.0\.0\.1:1 "):
+    with pytest.raises(StackError, match=r"No broker answers at 127\.0\.0\.1:1: is it running"):
         await check("127.0.0.1:1")
 
 

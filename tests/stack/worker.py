@@ -1,7 +1,8 @@
 """A worker for the supervisor's tests: answers /ready, says what it was told, and misbehaves when asked to.
 
 TEST_WORKER: `deaf` ignores SIGTERM, `broken` ends at once, `child` leaves a grandchild behind,
-`complains` says on /live that it is deaf, `mute` never says anything, `taken` ends because of its name.
+`complains` says on /live that it is deaf, `mute` never says anything, `taken` ends because of its name, `spare`
+begins when it is told, if it is started as a spare.
 """
 
 from __future__ import annotations
@@ -14,6 +15,11 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from agents.start import stand_by
 
 MODE = os.environ.get("TEST_WORKER", "")
 
@@ -35,6 +41,8 @@ class Ready(BaseHTTPRequestHandler):
 
 
 def main() -> None:
+    if MODE == "spare":
+        stand_by()
     if MODE == "broken":
         print("Configuration: something is wrong.")
         sys.exit(2)

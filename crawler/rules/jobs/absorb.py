@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from crawler.rules.jobs import check, listing, pages, proof, robots, sitemaps
+from crawler.rules.jobs import check, listing, llms_txt, pages, proof, robots, sitemaps
 from crawler.rules.jobs.answer import Answer, Read, Result, moved
 from crawler.rules.jobs.asking import phase_of
 from crawler.rules.jobs.closing import close, counted
@@ -27,6 +27,7 @@ _PHASES: dict[str, Callable[[Answer], Result]] = {
     Kind.DNS_PROOF: proof.absorb,
     Kind.ROBOTS: robots.absorb,
     Kind.SITEMAP: sitemaps.absorb,
+    Kind.LLMS_TXT: llms_txt.absorb,
     Kind.PAGE: pages.absorb,
 }
 
@@ -81,6 +82,7 @@ def _applied(head: Head, intent: Intent, answer: Answer, result: Result, url: Ur
         record = (*record, _paused(head, intent, answer.response.ended_at))
     if result.account is not None:
         head = head.model_copy(update={"accounts": {**head.accounts, job.account: result.account}})
+    head = head.model_copy(update={"validators": max(head.validators, result.slots)})
     change = Change(with_job(head, job), result.parts, (*record, *result.facts), (url, *result.contents))
     if result.end is not None:
         return joined(change, close(change.head, job, answer.response.ended_at, *result.end))

@@ -60,6 +60,8 @@ class Result:
     """The crawl is over; why."""
     over: bool = False
     """A small job is over; its facts say how."""
+    slots: int = 0
+    """The head names at least so many slots of validators (W09)."""
     account: Account | None = None
     """The account as the answer leaves it (a proof was found)."""
 

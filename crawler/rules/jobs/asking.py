@@ -1,13 +1,15 @@
 """The request for each kind of ask: its headers, limits and timeout, all from the profile.
 
-These headers and `Host` are all that is sent: no cookies, no referer, no browser-like header (E01, E03).
+These headers, `Host` and the conditions of W09 are all that is sent: no cookies, no referer, no browser-like header
+(E01, E03).
 """
 
 from __future__ import annotations
 
+from crawler.rules import validators
 from crawler.rules.identity import user_agent
 from models.profile import Phase, Profile
-from models.state import Ask, Job
+from models.state import Ask, Job, Validator
 from models.web import Kind, Request
 
 ACCEPT = {
@@ -29,13 +31,16 @@ def phase_of(job: Job) -> Phase:
     return Phase.LISTING if job.kind == "listing" else Phase.CRAWL
 
 
-def request_for(ask: Ask, note: str | None, profile: Profile, phase: Phase = Phase.CRAWL) -> Request:
-    """The request that `ask` means, under this bot's name and the customer's note."""
+def request_for(
+    ask: Ask, note: str | None, profile: Profile, phase: Phase = Phase.CRAWL, known: Validator | None = None
+) -> Request:
+    """The request that `ask` means, under this bot's name and the customer's note; conditional by `known` (W09)."""
     kind = Kind(ask.kind)
     headers = (
         ("User-Agent", user_agent(profile, note)),
         ("Accept", ACCEPT[kind]),
         ("Accept-Encoding", ENCODINGS),
+        *validators.headers(known),
     )
     return Request(
         kind=kind,

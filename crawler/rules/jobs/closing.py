@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from crawler.rules.site import Change, Site, joined, without_job
+from crawler.rules.validators import all_forgotten
 from models import ids
 from models.events import (
     AddressChecked,
@@ -54,6 +56,8 @@ def close(  # noqa: PLR0913 - the last two are a listing's alone
     is answered: with the pages that it `listed`, or with none and the reason.
     """
     gone = without_job(head, job)
+    if job.remove_above is not None:  # which pages go is known to the database alone (C06)
+        gone = replace(gone, parts=(*gone.parts, *all_forgotten(head)))
     facts: list[Fact] = []
     under_way = any(intent.job == job.id for intent in head.intents)
     if job.ask is not None and not under_way:

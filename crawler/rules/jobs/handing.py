@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from crawler.rules.frontier import rank_of_link
+from crawler.rules.jobs import revisits
 from crawler.rules.jobs.answer import Answer
 from models import ids
 from models.events import PageFetched, PageKept
@@ -21,6 +22,7 @@ MOST_EXTRAS = 200_000
 def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
     """The content and its digest. A text above the limit is cut, and says so; a page is never dropped for size."""
     response, reading = answer.response, read.reading
+    etag, modified, links = revisits.marks(answer, read)
     site, url = answer.site.head.site, answer.ask.url
     alone = answer.ask.pairs_only  # E18: no text of these is kept
     text = "" if alone else cut_to_bytes(reading.markdown, MOST_TEXT)
@@ -33,8 +35,9 @@ def handed_on(answer: Answer, read: PageRead) -> tuple[PageFetched, PageKept]:
         text_cut=not alone and len(text) < len(reading.markdown), pairs=tuple(pairs),
         facts=() if alone else tuple(_within(list(reading.facts))), pairs_only=alone, rank=_rank(answer),
         frame=() if alone else tuple(_within(list(reading.frame))), menu=tuple(_within(list(reading.menu))),
-        signals={**_from_robots(answer), **read.signals}, noindex=read.noindex, etag=response.header("ETag"),
-        last_modified=response.header("Last-Modified"), sha256=read.sha256, encoding=reading.encoding,
+        signals={**_from_robots(answer), **read.signals}, noindex=read.noindex, etag=etag,
+        last_modified=modified, sha256=read.sha256, encoding=reading.encoding, links=links,
+        fingerprint=reading.fingerprint,
     )  # fmt: skip
     fact = PageKept(
         id=ids.event_id(content.id, "kept"), at=response.ended_at, site=site, crawl=answer.job.id,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from crawler.rules.challenge import detect
 from crawler.rules.frontier import answers_questions, is_page, links_taken, rank_of_link, takes_links
+from crawler.rules.jobs import revisits
 from crawler.rules.jobs.answer import Answer, Result, moved
 from crawler.rules.jobs.closing import close, counted, not_asked
 from crawler.rules.jobs.frontier_parts import MOST_FOUND, done_with, waiting, with_chunk
@@ -15,6 +17,7 @@ from crawler.rules.site import Change, Frontier, Site, with_job
 from crawler.rules.urls import Reason, UrlRefused, admitted, canonical, host_of
 from models.page import PageRead
 from models.profile import Profile
+from models.reading import Link
 from models.state import PAIRS_ONLY, Ask, Entry, Job, Limits, chunk_key, robots_key
 from models.web import Kind, Outcome
 
@@ -92,7 +95,12 @@ def _denied(site: Site, job: Job, frontier: Frontier, numbers: list[int], now: f
 
 
 def absorb(answer: Answer) -> Result:
-    """Keep the page, follow a redirect, try again, or record why not."""
+    """Keep the page, follow a redirect, try again, or record why not; and remember how to ask the next time (W09)."""
+    result = _absorbed(answer)
+    return revisits.remembered(answer, result) if result.final else result
+
+
+def _absorbed(answer: Answer) -> Result:
     blocked = detect(answer.response)
     if blocked is not None:  # before 429, 503 and 403 are read as such (E26, C13)
         return _finished(answer, BLOCKED[blocked.kind], blocked.by)
@@ -101,6 +109,8 @@ def absorb(answer: Answer) -> Result:
         return Result(moved(answer.job, ask=onward), answer.response.outcome, final=False)
     if answer.response.outcome is Outcome.REDIRECTED:
         return _redirected(answer)
+    if answer.response.outcome is Outcome.NOT_MODIFIED:
+        return _unchanged(answer)
     if answer.response.outcome is not Outcome.OK:
         return _finished(answer, answer.response.outcome)
     return _read(answer)
@@ -170,8 +180,20 @@ def _read(answer: Answer) -> Result:
         job = moved(result.job, pages=result.job.pages + kept, pairs=result.job.pairs + len(content.pairs))
         result = replace(result, job=job, facts=(fact,), contents=(content,))
     follow = _follows(answer) and not (read.nofollow and answer.profile.discovery.obey_nofollow)
-    entries = _links(answer, read) if follow and not answer.ask.pairs_only else []
+    entries = _links(answer, read.reading.links) if follow and not answer.ask.pairs_only else []
     return _with_entries(answer, result, entries, read.reading.fingerprint if outcome is Outcome.OK else None)
+
+
+def _unchanged(answer: Answer) -> Result:
+    """The page counts as kept, with the pairs that it has, and leads to what it led to when it was read (W09)."""
+    known = revisits.known(answer)
+    if known is None:
+        return _finished(answer, Outcome.HTTP_OTHER, "304 to a request without conditions")
+    result = _finished(answer, Outcome.NOT_MODIFIED)
+    job = moved(result.job, pages=result.job.pages + 1, pairs=result.job.pairs + known.pairs)
+    result = replace(result, job=job, facts=(revisits.unchanged(answer, known),))
+    entries = _links(answer, revisits.links(answer, known)) if _follows(answer) else []
+    return _with_entries(answer, result, entries, known.fingerprint or None)
 
 
 def _follows(answer: Answer) -> bool:
@@ -190,7 +212,7 @@ def _kept_or_not(answer: Answer, read: PageRead) -> Outcome:
     return Outcome.OK
 
 
-def _links(answer: Answer, read: PageRead) -> list[Entry]:
+def _links(answer: Answer, links: Iterable[Link]) -> list[Entry]:
     """What a page links to; from a hand-listed page, the pages of questions and answers alone (E18, E22)."""
     listed = answer.job.hand_listed
     depth = _entry(answer).depth + 1
@@ -199,7 +221,7 @@ def _links(answer: Answer, read: PageRead) -> list[Entry]:
     found: list[Entry] = []
     if depth > answer.profile.scope.max_depth:
         return found
-    for link in read.reading.links:
+    for link in links:
         if link.nofollow and answer.profile.discovery.obey_nofollow:
             continue  # W07
         try:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from crawler.rules.jobs import listing, pages, proof, robots, sitemaps
+from crawler.rules import validators
+from crawler.rules.jobs import listing, llms_txt, pages, proof, robots, sitemaps
 from crawler.rules.jobs.asking import phase_of, request_for
 from crawler.rules.jobs.closing import close_all
 from crawler.rules.site import Change, Policy, Site, with_job
 from models.ids import url_id
+from models.profile import Profile
 from models.state import PAIRS_ONLY, Account, Ask, Intent, Job
 from models.web import Kind, Lookup, Request
 
@@ -66,7 +69,8 @@ def plan(site: Site, now: float, policy: Policy) -> Plan:
     if ask.kind == Kind.DNS_PROOF:
         return Send(job.id, job.host, ask, proof.lookup(site, job, policy))  # E08: asks the resolvers, not the site
     note = head.accounts.get(job.account, Account()).note
-    return Send(job.id, job.host, ask, request_for(ask, note, policy.profile, phase_of(job)))
+    known = validators.held(site, job, ask, policy.profile)
+    return Send(job.id, job.host, ask, request_for(ask, note, policy.profile, phase_of(job), known))
 
 
 def _next(site: Site, job: Job, now: float, policy: Policy) -> Ask | Change:
@@ -80,8 +84,13 @@ def _next(site: Site, job: Job, now: float, policy: Policy) -> Ask | Change:
         return job.ask or Ask(kind=Kind.ROBOTS, url=f"https://{job.host}/robots.txt")  # E14: before anything else
     if job.recheck:
         return proof.next_ask(site, job, now, policy)  # C06: before the first page
-    last = listing.next_ask if job.kind == "listing" else pages.next_ask
-    return (sitemaps.next_ask if job.phase == "sitemaps" else last)(site, job, now, policy.profile)
+    return _of_phase(job, policy.profile)(site, job, now, policy.profile)
+
+
+def _of_phase(job: Job, profile: Profile) -> Callable[[Site, Job, float, Profile], Ask | Change]:
+    if job.phase == "sitemaps":
+        return llms_txt.next_ask if llms_txt.is_due(job, profile) else sitemaps.next_ask  # W08
+    return listing.next_ask if job.kind == "listing" else pages.next_ask
 
 
 def intend(site: Site, send: Send, worker: str, now: float) -> Intended:

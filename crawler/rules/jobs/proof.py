@@ -282,18 +282,14 @@ def failed(site: Site, job: Job, at: float, found: Finding, *, refused: bool = F
 def _recheck(
     site: Site, job: Job, at: float, policy: Policy, found: Finding
 ) -> tuple[Job, tuple[Fact, ...], Account | None]:
-    """C06. Absent: the proof is off file. Absent or undetermined: no page above the standard limit.
-
-    The standard limit is the plan's for a whole site, also where this crawl's own list of pages is shorter.
-    """
+    """C06. Absent: the proof is off file. Absent or undetermined: no page above the standard limit."""
     held = _held(site, job)
     assert held.proof is not None
     there = found.result == "found"
     limits = gate.limits_of(policy.profile, held, job.plan, proved=there)
-    standard = gate.limits_of(policy.profile, Account(), job.plan, proved=False).pages
     done = moved(
         job, ask=None, recheck=False, limits=limits, under=held.proof.path if there else job.under,
-        remove_above=standard if found.result == "absent" else None,
+        remove_above=gate.standard_pages(policy.profile, job.plan) if found.result == "absent" else None,
     )  # fmt: skip
     fact = ProofRechecked(
         id=ids.event_id(job.id, "rechecked"), at=at, site=site.head.site, crawl=job.id, account=job.account,

@@ -1,0 +1,119 @@
+"""What poisonous events cost the good ones behind them: one partition, 10,000 of them, at three speeds.
+
+The delay of a good event is the time from its record to its message in the site's mailbox, both by the clock of
+this machine. The goal is that at 1,000 poisonous events a second no good event is more than 1 s later than without.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import tempfile
+import time
+import uuid
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+
+import bots
+from agents.intake import Intake
+from agents.post import Post
+from agents.runtime import build_app, raw_topic
+from models import topics
+from models.settings import Settings
+from stack import jars
+from stack.kafka import Kafka
+from stack.topics_admin import apply
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+TOPIC = "listing-requested"
+POISON, GOOD = 10_000, 100
+SPEEDS = (0, 500, 1_000, 100_000)
+"""Poisonous events a second; the last is faster than they can be produced: all at once."""
+GOAL_AT, GOAL = 1_000, 1.0
+
+
+def main() -> int:
+    """Print the figures; 1 when the goal is missed."""
+    if why := jars.missing():
+        print(f"not measured: {why}")
+        return 0
+    for name in ("aiokafka", "agents.consuming"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    worst = asyncio.run(_measure())
+    for speed, delay in worst.items():
+        print(f"{speed:>7,} poisonous events a second: worst delay of {GOOD} good ones {delay:6.3f} s")
+    kept = worst[GOAL_AT] - worst[0] <= GOAL
+    print(f"goal: at most {GOAL:g} s more at {GOAL_AT:,} a second: {'kept' if kept else 'MISSED'}")
+    return int(not kept)
+
+
+async def _measure() -> dict[int, float]:
+    with tempfile.TemporaryDirectory() as name:
+        async with Kafka(Path(name) / "broker") as kafka:
+            await apply(kafka.bootstrap)
+            async with _intake(kafka.bootstrap, Path(name)), _mailboxes(kafka.bootstrap) as mailboxes:
+                found = {}
+                for speed in SPEEDS:
+                    sent = asyncio.create_task(_send(kafka.bootstrap, speed))
+                    found[speed] = await _worst(mailboxes)
+                    await sent
+                return found
+
+
+@asynccontextmanager
+async def _intake(bootstrap: str, folder: Path) -> AsyncIterator[None]:
+    """The intake agent alone, as a worker runs it."""
+    settings = Settings(kafka=(bootstrap,), data=folder / "data", session_timeout=6, heartbeat_interval=1)
+    app = build_app(settings, f"poison-{secrets.token_hex(4)}", stream_wait_empty=False)
+    intake = Intake(Post(app, topics.by_name()["site-mailbox"].partitions), bots.load("ema"))
+    app.agent(raw_topic(app, TOPIC), name="intake", concurrency=1)(intake.__call__)
+    app.finalize()
+    await app.start()
+    app.producer.buffer.max_messages = 10_000
+    try:
+        yield
+    finally:
+        await app.stop()
+
+
+@asynccontextmanager
+async def _mailboxes(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
+    count = topics.by_name()["site-mailbox"].partitions
+    async with AIOKafkaConsumer(bootstrap_servers=bootstrap, auto_offset_reset="earliest") as consumer:
+        consumer.assign([TopicPartition("site-mailbox", number) for number in range(count)])
+        yield consumer
+
+
+async def _send(bootstrap: str, speed: int) -> None:
+    """Poison at this speed, with a good event after every hundredth; without any, the good ones alone."""
+    began = time.monotonic()
+    async with AIOKafkaProducer(bootstrap_servers=bootstrap) as producer:
+        for number in range(GOOD):
+            behind = began + (number + 1) * (POISON / GOOD) / speed if speed else time.monotonic() + 0.02
+            for _ in range(POISON // GOOD if speed else 0):
+                await producer.send(TOPIC, b"not json", partition=0)
+            await producer.send(TOPIC, _good(number), partition=0)
+            await asyncio.sleep(max(0.0, behind - time.monotonic()))
+
+
+def _good(number: int) -> bytes:
+    data = {"account": "acme", "address": f"poison{number}.example"}
+    said = {"id": str(uuid.uuid4()), "type": TOPIC, "version": 1, "producer": "bench", "data": data}
+    return json.dumps(said).encode()
+
+
+async def _worst(mailboxes: AIOKafkaConsumer) -> float:
+    """Seconds of the slowest, when all have come. `said_at` is the time of the record itself."""
+    delays: list[float] = []
+    async with asyncio.timeout(120):
+        while len(delays) < GOOD:
+            for records in (await mailboxes.getmany(timeout_ms=500)).values():
+                delays += [one.timestamp / 1e3 - json.loads(one.value)["said_at"] for one in records]
+    return max(delays)
