@@ -13,10 +13,10 @@ from typing import Any, cast
 import faust
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
+from agents.changelog import bootstrap
 from agents.health import Health
 from agents.intake import Intake
 from agents.lives import Lives
-from agents.changelog import bootstrap
 from agents.memory import Memory
 from agents.metrics import REBALANCES
 from agents.post import Post

@@ -125,7 +125,7 @@ def test_A03_whoever_reads_sees_what_the_last_owner_has(steps: list[tuple]) -> N
         if step[0] == "take":  # each of these read the log, and its claim is on its way or frozen
             reading = read(*log)
             for rival in range(step[1]):
-                late.append(claim(reading.fence.epoch + 1, f"rival-{rival}"))
+                late += [claim(reading.fence.epoch + 1, f"rival-{rival}")]
             fence = reading.fence.next(f"owner-{len(owners)}")
             log.append(Record(CLAIM, fence.to_bytes(), fence.headers))
             reading = read(*log)

@@ -21,13 +21,14 @@ from faust.types import TP
 from agents import worker as production
 from agents.dead_letters import TOPIC as DEAD_LETTERS
 from agents.intake import Intake
-from agents.memory import Memory, Store
+from agents.memory import Memory
 from agents.post import Post
 from agents.pump import Pump
 from agents.site import Mailbox
 from agents.sites import Sites
 from agents.standstill import STALL, Standstill
 from agents.step import Stepper
+from agents.store import Store
 from crawler.rules.site import Policy
 from models import intake
 from tests.chaos.broker import HEARTBEAT, PARTITIONS, Broker, Record
@@ -342,7 +343,9 @@ class Node:
             begin = self.store.persisted_offset(tp)
             log = await self.broker.ask(self.process, functools.partial(self._log, number))
             later = log[-1 if begin is None else begin + 1 :] if begin is not None else log
-            events = [Event(Message(record, self.generation, lambda _: None)) for record in later if record is not None]
+            events = [
+                Event(Message(record, self.generation, lambda _: None)) for record in later if record is not None
+            ]
             self.store.apply_changelog_batch(events, lambda key: key, lambda value: value)  # type: ignore[arg-type]
 
     def _log(self, number: int) -> list[Record]:

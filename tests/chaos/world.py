@@ -13,12 +13,12 @@ import random
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
 
 from faust.types import TP
 
 import bots
-from agents import memory, pump, standstill, step
+from agents import memory, pump, standstill, step, store
 from agents import worker as production
 from agents.fences import Reading
 from crawler.rules.site import Policy
@@ -273,6 +273,7 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
         (standstill, "boottime", clock.monotonic),
         (production, "mailbox_ends", functools.partial(_ends, broker)),
         (memory, "Changelog", functools.partial(Changelog, broker)),
+        (store, "Changelog", functools.partial(Changelog, broker)),
     ]
     saved = [(module, name, getattr(module, name)) for module, name, _ in places]
     for module, name, value in places:
@@ -304,7 +305,7 @@ class Changelog:
     def __init__(self, broker: Broker, node: Any, tps: list[TP]) -> None:
         self._broker, self._node, self._tps = broker, node, tps
 
-    async def __aenter__(self) -> Changelog:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -322,5 +323,7 @@ class Changelog:
     async def read(self, begins: Mapping[TP, int], ends: Mapping[TP, int]) -> AsyncIterator[tuple[TP, list[Record]]]:
         """One partition after the other."""
         for tp in begins:
-            log = await self._broker.ask(self._node.process, lambda tp=tp: self._broker.logs[tp][begins[tp] : ends[tp]])
+            log = await self._broker.ask(
+                self._node.process, lambda tp=tp: self._broker.logs[tp][begins[tp] : ends[tp]]
+            )
             yield tp, [record for record in log if record is not None]
