@@ -185,7 +185,7 @@ class Pump:
 
         def still_ours() -> bool:
             here = epoch == self.epoch and not self.paused and self.sure() and time.monotonic() >= slot.ready
-            return here and self._standstill.look() == standstills
+            return here and self._may_run(site) and self._standstill.look() == standstills
 
         try:
             done = await self._stepper.step(site, still_ours)

@@ -15,6 +15,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.changelog import bootstrap
 from agents.health import Health
+from agents.holds import Holds, Overhearing, committed
 from agents.intake import Intake
 from agents.lives import Lives
 from agents.memory import Memory
@@ -102,6 +103,9 @@ class Worker:
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay, 2 * settings.heartbeat_interval + 1.0))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
+        self.holds = Holds()
+        self.overhearing = Overhearing(bootstrap(self.app), APP_ID, self.holds)
+        self.mailbox.on_decided = self.holds.decided
         self._agents(Intake(post, policy.profile))
         self.lives = Lives(bootstrap(self.app), me, self._fail)
         self.vitals = self._vitals(settings)
@@ -129,6 +133,7 @@ class Worker:
         """Start reading and, once everything is recovered, crawling."""
         self.failure = asyncio.get_running_loop().create_future()
         # Lives before the group is joined: an older process of this name ends first.
+        self._spawn(self.overhearing.run())
         await self.lives.start()
         self.vitals.start()
         self.app.finalize()
@@ -182,12 +187,15 @@ class Worker:
         while generation == self._generation:
             try:
                 async with asyncio.timeout(10.0):
-                    ends = await mailbox_ends(self.app, owned)
+                    await self.overhearing.caught_up.wait()
+                    forwarded = await committed(bootstrap(self.app), APP_ID)
+                    ends = await mailbox_ends(self.app, owned)  # asked last: what was forwarded is before them
             except Exception as error:  # noqa: BLE001 - without the ends nothing may be sent: ask until they come
                 log.warning("the ends of the mailboxes are not known yet: %r", error)
                 await asyncio.sleep(1.0)
                 continue
             if generation == self._generation:
+                self.holds.forwarded(forwarded)
                 self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
                 self._ready(True)
                 log.info("mailboxes to hear first: %s", self._behind or "none")
@@ -204,9 +212,10 @@ class Worker:
             log.warning("no memory in partitions %s: no request is made there until `licet restore` has run", lost)
 
     def _may_run(self, site: str) -> bool:
-        """Whether a site has heard all that was said before the assignment, and its memory is its own (A03)."""
+        """Whether a site has heard all that was said before the assignment, its memory is its own (A03), and no stop is
+        on its way to it (E25)."""
         partition = partition_of(site, self._partitions)
-        return self._caught_up(partition) and self.sites.whole(partition)
+        return self._caught_up(partition) and self.sites.whole(partition) and not self.holds.held(site)
 
     def _caught_up(self, partition: int) -> bool:
         end = self._behind.get(partition)

@@ -20,6 +20,7 @@ from faust.types import TP
 
 from agents import worker as production
 from agents.dead_letters import TOPIC as DEAD_LETTERS
+from agents.holds import Holds
 from agents.intake import Intake
 from agents.memory import Memory
 from agents.post import Post
@@ -31,6 +32,7 @@ from agents.step import Stepper
 from agents.store import Store
 from crawler.rules.site import Policy
 from models import intake
+from models.intake import STAFF_TOPIC
 from tests.chaos.broker import HEARTBEAT, PARTITIONS, Broker, Record
 from tests.chaos.history import CHANGELOG
 from tests.chaos.virtual import Process
@@ -61,6 +63,21 @@ class Message:
     def incref(self) -> None:
         """Held once more."""
         self.references += 1
+
+
+@dataclass
+class Overheard:
+    """A record as a plain client shows it."""
+
+    record: Record
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.record, name)
+
+    @property
+    def timestamp(self) -> int:
+        """The broker's time, milliseconds."""
+        return int(self.record.at * 1000)
 
 
 @dataclass
@@ -137,6 +154,9 @@ class Topic:
 
 class Silent:
     """Health, vitals and lives: the rest that this world does not look at."""
+
+    def __init__(self) -> None:
+        self.caught_up = asyncio.Event()
 
     ready = False
     assigned = False
@@ -215,6 +235,10 @@ class Node:
         stepper.on_slow_broker = lambda: worker.pump.hold(max(2.0, worker._delay))
         worker.mailbox = Mailbox(worker.sites, post, policy, PARTITIONS)
         worker.mailbox.on_change = lambda site: worker.pump.add(site, worker.sites.get(site).head)
+        worker.holds = Holds()
+        worker.holds.begin({number: self.broker.committed[STAFF_TOPIC, number] for number in range(PARTITIONS)})
+        worker.overhearing = Silent()  # type: ignore[assignment]
+        worker.mailbox.on_decided = worker.holds.decided
         self.intake = Intake(post, policy.profile)
         return worker
 
@@ -295,6 +319,7 @@ class Node:
             asyncio.create_task(self._poll()),
             asyncio.create_task(self._commit_for_ever()),
             asyncio.create_task(self.worker.memory.watch()),
+            asyncio.create_task(self._overhear()),
         ]
         living: asyncio.Future[Any] = asyncio.create_task(self._live())
         await asyncio.wait({living, self.worker.failure}, return_when=asyncio.FIRST_COMPLETED)
@@ -361,6 +386,17 @@ class Node:
                 for record in log[position:]:
                     stream.queue.put_nowait(Event(Message(record, self.generation, self._ack)))
                 self._positions[topic, number] = len(log)
+
+    async def _overhear(self) -> None:
+        """`agents.holds.Overhearing`, on the model's broker."""
+        holds = self.worker.holds
+        while True:
+            if not self.broker.wire(self.process).cut:
+                for number, begin in holds.positions.items():
+                    for record in self.broker.logs[STAFF_TOPIC, number][begin:]:
+                        holds.hear(Overheard(record))
+                self.worker.overhearing.caught_up.set()
+            await asyncio.sleep(0.25)
 
     def _ack(self, message: Message) -> None:
         if message.generation == self.generation:

@@ -25,6 +25,7 @@ from crawler.rules.site import Policy
 from models import events
 from models.events import read_content, read_event
 from models.ids import job_id, marker_of
+from models.intake import STAFF_TOPIC
 from models.state import Head, head_key
 from tests.chaos import checkers
 from tests.chaos.broker import NOBODY, PARTITIONS, Broker, Record
@@ -272,6 +273,8 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
         (pump, "TICK", 0.5),  # half of a virtual house's steps are its pumps' looks at the clock
         (standstill, "boottime", clock.monotonic),
         (production, "mailbox_ends", functools.partial(_ends, broker)),
+        (production, "bootstrap", lambda node: node),
+        (production, "committed", functools.partial(_committed, broker)),
         (memory, "Changelog", functools.partial(Changelog, broker)),
         (store, "Changelog", functools.partial(Changelog, broker)),
     ]
@@ -295,6 +298,13 @@ async def _ends(broker: Broker, node: Any, owned: set[int]) -> dict[int, int]:
             if broker.committed["site-mailbox", number] < end:
                 found[number] = end - 1
         return found
+
+    return await broker.ask(node.process, look)  # type: ignore[no-any-return]
+
+
+async def _committed(broker: Broker, node: Any, _group: str) -> dict[int, int]:
+    def look() -> dict[int, int]:
+        return {number: broker.committed[STAFF_TOPIC, number] for number in range(PARTITIONS)}
 
     return await broker.ask(node.process, look)  # type: ignore[no-any-return]
 
