@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-TOKEN = "e"
+EPOCH = "e"
 """The header that carries the epoch. A header, since a tombstone has no value that could."""
 CLAIM = b"claim|"
 """The beginning of the key of a partition's claim; no site has this name."""
@@ -36,7 +36,7 @@ class Fence:
     @property
     def headers(self) -> list[tuple[str, bytes]]:
         """What a record of this owner carries."""
-        return [(TOKEN, b"%d" % self.epoch)]
+        return [(EPOCH, b"%d" % self.epoch)]
 
     def to_bytes(self) -> bytes:
         """The claim's value."""
@@ -68,7 +68,7 @@ def claim_key(partition: int) -> bytes:
 def epoch_of(headers: Headers) -> int:
     """The epoch of a record's writer; 0 where there is none (a record of an older version)."""
     for name, value in headers:
-        if name == TOKEN:
+        if name == EPOCH:
             return int(value)
     return 0
 
@@ -84,11 +84,11 @@ class Reading:
     """Keys whose last record is stale: compaction keeps only that one, so their values have to be written again."""
 
     def take(self, records: Iterable[Any]) -> None:
-        """Records in the order of their offsets; 100,000 a second and more, so nothing is called for the usual one."""
+        """Records in the order of their offsets. There may be a million, so nothing is called for the usual one."""
         values, hidden, epoch = self.values, self.hidden, self.fence.epoch
         for record in records:
             key, headers = record.key, record.headers
-            token = int(headers[0][1]) if len(headers) == 1 and headers[0][0] == TOKEN else epoch_of(headers)
+            token = int(headers[0][1]) if len(headers) == 1 and headers[0][0] == EPOCH else epoch_of(headers)
             if token == epoch and not key.startswith(CLAIM):
                 values[key] = record.value
                 if hidden:

@@ -43,6 +43,7 @@ class Holds:
     def begin(self, offsets: Mapping[int, int]) -> None:
         """From here on we hear; what is before it is in the mailboxes already."""
         self._next = {**offsets, **self._next}
+        self._early = {place for place in self._early if place[1] >= self._next.get(place[0], 0)}
 
     @property
     def positions(self) -> dict[int, int]:

@@ -55,6 +55,8 @@ class World:
         self.broker.watchers.append(self._news)
         self.loop.call_soon(self.broker.check, context=NOBODY)
         self._events = 0
+        self.partition: int | None = None
+        """Where clients write; None: anywhere."""
         for number in range(PARTITIONS):  # begun empty on purpose (A03)
             site = marker_of(number, PARTITIONS)
             marker = Head(site=site, partition=number, marker=True).model_dump_json().encode()
@@ -122,7 +124,7 @@ class World:
         file = "commands" if topic == "operator-commands" else "client"
         line = {"id": event, "topic": topic, "type": kind, "site": site, "account": "acme", "requester": "customer"}
         self.lines[file].append({"at": self._ns(), "op": "invoke", **line})
-        partition = self.random.randrange(PARTITIONS)
+        partition = self.random.randrange(PARTITIONS) if self.partition is None else self.partition
         offset = self.broker.append(topic, partition, b"any", value)
         self.lines[file].append({"at": self._ns(), "op": "ok", **line, "partition": partition, "offset": offset})
         return event
