@@ -87,7 +87,7 @@ class Stepper:
             return False
         unsent = next((intent for intent in left if _mark(intent) in self._unsent), None)
         if unsent is not None:
-            await self._sites.commit(jobs.unsent(here, unsent, time.time(), self._policy))
+            await self._sites.commit(jobs.unsent(here, unsent, time.time()))
             self._unsent.discard(_mark(unsent))
         else:  # another owner's, or cut short: never answered, but counted (A04)
             await self._sites.commit(jobs.interrupted(here, left, time.time(), self._policy))

@@ -105,7 +105,7 @@ class Store(stock.Store[bytes, bytes]):
     def apply_changelog_batch(
         self, batch: Iterable[EventT[Any]], to_key: Callable[[Any], Any], to_value: Callable[[Any], Any]
     ) -> None:
-        """Records behind our own claim, read by Faust's recovery: none of them counts, but they may hide what does."""
+        """Records behind our claim, read by Faust's recovery: none of them counts, but they may hide what does."""
         for _ in batch:
             self.gap.set()
 
@@ -143,7 +143,7 @@ class Store(stock.Store[bytes, bytes]):
             self._load(tp, reading, claimed[tp])
 
     async def _claimed(self, claims: Mapping[TP, Fence]) -> dict[TP, int]:
-        """Make these claims, by the same producer as every write and so behind all of ours; the offsets after them."""
+        """Make these claims by the producer of every write, so behind all of ours; the offsets after them."""
         sent = await asyncio.gather(*[self.claim(*claim) for claim in claims.items()], return_exceptions=True)
         if failed := [one for one in sent if isinstance(one, BaseException)]:
             raise failed[0]

@@ -212,8 +212,10 @@ class Worker:
             log.warning("no memory in partitions %s: no request is made there until `licet restore` has run", lost)
 
     def _may_run(self, site: str) -> bool:
-        """Whether a site has heard all that was said before the assignment, its memory is its own (A03), and no stop
-        is on its way to it (E25).
+        """Whether a site may make a request now.
+
+        It has heard all that was said before the assignment, its memory is its own (A03), and no stop is on its way
+        to it (E25).
         """
         partition = partition_of(site, self._partitions)
         return self._caught_up(partition) and self.sites.whole(partition) and not self.holds.held(site)

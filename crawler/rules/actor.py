@@ -22,18 +22,38 @@ from models.mailbox import RESTORE, Message
 from models.state import Account, Confirmation, Head, Job, Seen, seen_key
 
 REMEMBERED = 200
-"""Messages per site that are recognised when they come again."""
+"""Messages per site that are recognised by their ids when a producer sends them twice (F30).
+
+What we deliver twice ourselves is recognised without a limit, by its place (`_after`): without it, the 201st-oldest
+crawl ran again under its old id, and its requests were in no row, since they had the ids of the first ones.
+"""
 
 
 def decide(site: Site, message: Message, now: float, policy: Policy) -> Change:
     """What `message` changes. A message that was seen before changes nothing."""
     mark = hashlib.sha256(message.id.encode()).hexdigest()[:12]
-    if mark in site.seen:
+    heard = _after(site.seen, message)
+    if mark in site.seen.messages or heard is None:
         return Change(site.head)
     change = _HANDLERS[message.type](site, message, now, policy)
-    seen = Seen(messages=(*site.seen, mark)[-REMEMBERED:])
+    seen = Seen(messages=(*site.seen.messages, mark)[-REMEMBERED:], heard=heard)
     part = (seen_key(site.head.site), seen.model_dump_json().encode())
     return joined(Change(site.head, parts=(part,)), change)
+
+
+def _after(seen: Seen, message: Message) -> dict[str, tuple[float, int]] | None:
+    """What was heard from each intake partition, this message included; None when it was among that before.
+
+    Intake forwards each partition in order, so what comes again, however late, lies behind what came last. A topic
+    that was made anew begins with offset 0 at a later time, and is no repetition.
+    """
+    if message.type == RESTORE:
+        return seen.heard  # of no partition
+    place, origin = f"{message.origin.topic}/{message.origin.partition}", message.origin
+    at, offset = seen.heard.get(place, (-1.0, -1))
+    if message.said_at <= at and origin.offset <= offset:
+        return None
+    return {**seen.heard, place: (message.said_at, origin.offset)}
 
 
 def _address_saved(site: Site, message: Message, now: float, policy: Policy) -> Change:

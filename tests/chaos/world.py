@@ -221,13 +221,18 @@ class World:
         """What was told, in the order in which the broker got it."""
         return [read_event(r.value) for r in self.broker.order if r.topic == "site-events" and r.value]
 
-    def history(self) -> History:
-        """As files would have it."""
+    def told(self) -> list[events.Fact]:
+        """Facts and contents, in the order in which the broker got them."""
         told: list[events.Fact] = []
         for record in self.broker.order:
             if record.topic in ("site-events", "page-fetched") and record.value:
                 read = read_event if record.topic == "site-events" else read_content
                 told.append(read(record.value))
+        return told
+
+    def history(self) -> History:
+        """As files would have it."""
+        told = self.told()
         rows = [{"table": table, "row": row} for table, found in project(told).items() for row in found]
         origin: list[dict[str, Any]] = []
         for asked in self.web.asked:
