@@ -17,14 +17,13 @@ from models.ids import partition_of
 from models.topics import by_name
 from stack.kafka import Kafka
 from stack.postgres import Postgres
-from stack.tansu import Tansu
 from tests.conftest import complete
 from tests.house.house import SESSION, House
 from tests.support.origin import Asked
 
 SHOPS = [f"shop{number}.example" for number in range(10)]
 COMMANDS, MAILBOX = "operator-commands", "site-mailbox"
-pytestmark = [pytest.mark.stack, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.kafka, pytest.mark.stack, pytest.mark.timeout(600)]
 
 
 @dataclass
@@ -44,7 +43,7 @@ class Stopped:
 
 @pytest.fixture(scope="module")
 def stopped(
-    fresh_broker: Kafka | Tansu, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
+    fresh_broker: Kafka, postgres: Postgres, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Stopped]:
     return complete(_house(House(tmp_path_factory.mktemp("house"), fresh_broker, postgres, SHOPS)))
 
