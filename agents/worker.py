@@ -32,6 +32,7 @@ from agents.vitals import Vitals
 from crawler.fetch.client import Fetcher
 from crawler.fetch.doh import Carrier, Doh
 from crawler.fetch.network import Network
+from crawler.rules.actor import mark_of
 from crawler.rules.site import Policy
 from models import intake, topics
 from models.ids import partition_of
@@ -104,7 +105,7 @@ class Worker:
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
         # Commands that stop a site are heard by everybody at once, whoever owns their partition (E25, W13).
-        holds = Holds(lambda site, message: message in self.sites.get(site).seen)
+        holds = Holds(lambda site, message: mark_of(message) in self.sites.get(site).seen)
         self.pump.held = lambda site: holds.held(site, time.monotonic())
         commands = topics.by_name()[intake.STAFF_TOPIC].partitions
         self.hold_reader = HoldReader(bootstrap(self.app), commands, holds)
