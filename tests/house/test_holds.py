@@ -25,7 +25,7 @@ PROMISED = 2.0
 pytestmark = [pytest.mark.kafka, pytest.mark.stack, pytest.mark.timeout(300)]
 
 
-@pytest.mark.parametrize("fault", [signal.SIGSTOP, signal.SIGKILL])
+@pytest.mark.parametrize("fault", [signal.SIGSTOP, signal.SIGKILL], ids=["frozen", "killed"])
 async def test_E25_W13_a_stop_is_effective_within_2_s_though_the_owner_of_its_command_is_gone(
     fault: signal.Signals, kafka: Kafka, postgres: Postgres, tmp_path: Path
 ) -> None:
