@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import Any, cast
 
 import faust
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.health import Health
+from agents.holds import HoldReader, Holds
 from agents.intake import Intake
 from agents.lives import Lives
 from agents.memory import Memory, bootstrap
@@ -30,6 +32,7 @@ from agents.vitals import Vitals
 from crawler.fetch.client import Fetcher
 from crawler.fetch.doh import Carrier, Doh
 from crawler.fetch.network import Network
+from crawler.rules.actor import mark_of
 from crawler.rules.site import Policy
 from models import intake, topics
 from models.ids import partition_of
@@ -101,6 +104,11 @@ class Worker:
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay, 2 * settings.heartbeat_interval + 1.0))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
+        # Commands that stop a site are heard by everybody at once, whoever owns their partition (E25, W13).
+        holds = Holds(lambda site, message: mark_of(message) in self.sites.get(site).seen)
+        self.pump.held = lambda site: holds.held(site, time.monotonic())
+        commands = topics.by_name()[intake.STAFF_TOPIC].partitions
+        self.hold_reader = HoldReader(bootstrap(self.app), commands, holds)
         self._agents(Intake(post, policy.profile))
         self.lives = Lives(bootstrap(self.app), me, self._fail)
         self.vitals = self._vitals(settings)
@@ -130,6 +138,7 @@ class Worker:
         # Lives before the group is joined: an older process of this name ends first.
         await self.lives.start()
         self.vitals.start()
+        self.hold_reader.start()
         self.app.finalize()
         await self.app.start()
         self.app.producer.buffer.max_messages = 10_000  # at 101 Faust throttles and logs (its #173)
@@ -138,6 +147,7 @@ class Worker:
         """Finish the steps under way, hand the sites over, close everything."""
         await self.pump.close()
         await self.vitals.stop()
+        await self.hold_reader.stop()
         await self.lives.stop()
         await self.app.stop()
         await self.carrier.close()

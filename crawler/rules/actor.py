@@ -25,9 +25,14 @@ REMEMBERED = 200
 """Messages per site that are recognised when they come again."""
 
 
+def mark_of(message: str) -> str:
+    """How a site remembers that it has decided the message of this id."""
+    return hashlib.sha256(message.encode()).hexdigest()[:12]
+
+
 def decide(site: Site, message: Message, now: float, policy: Policy) -> Change:
     """What `message` changes. A message that was seen before changes nothing."""
-    mark = hashlib.sha256(message.id.encode()).hexdigest()[:12]
+    mark = mark_of(message.id)
     if mark in site.seen:
         return Change(site.head)
     change = _HANDLERS[message.type](site, message, now, policy)
