@@ -13,12 +13,12 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.intake import message_of
+from agents.metrics import HOLD_FAILURES
 from models import topics
 from models.intake import STAFF_TOPIC
 from models.mailbox import Message
@@ -26,8 +26,8 @@ from models.wire import Unreadable
 
 log = logging.getLogger(__name__)
 
-STOPS = frozenset({"suspend-site", "block-site", "erase-site"})
-"""Commands after which nothing may be asked of a site (E25, W13)."""
+STOPS = frozenset({"suspend-site", "block-site", "erase-site", "unlist-site"})
+"""Commands that end what runs at a site (E25, W01, W13)."""
 
 
 class Holds:
@@ -57,10 +57,15 @@ class Holds:
         if place in self._early:
             self._early.discard(place)
             return
-        with suppress(Unreadable):
+        try:
             message = message_of(STAFF_TOPIC, *place, record.timestamp / 1000, record.value)
-            if message.type in STOPS:
-                self._held[message.site].add(place)
+        except Unreadable:
+            return
+        except Exception:
+            log.exception("a command was not understood: %s[%d]@%d", STAFF_TOPIC, *place)
+            return
+        if message.type in STOPS:
+            self._held[message.site].add(place)
 
     def decided(self, message: Message) -> None:
         """A message of a site's mailbox was dealt with: what it came from holds the site no longer."""
@@ -123,6 +128,7 @@ class Overhearing:
             try:
                 await self._read()
             except Exception as error:  # noqa: BLE001 - the broker is away; what was heard stays true
+                HOLD_FAILURES.inc()
                 log.warning("%s cannot be read now: %r", STAFF_TOPIC, error)
             await asyncio.sleep(0.5)
 

@@ -103,6 +103,7 @@ class Worker:
         stepper.on_slow_broker = lambda: self.pump.hold(max(2.0, self._delay, 2 * settings.heartbeat_interval + 1.0))
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
+        # Commands that stop a site are heard by everybody at once, whoever owns their partition (E25, W13).
         self.holds = Holds()
         self.overhearing = Overhearing(bootstrap(self.app), APP_ID, self.holds)
         self.mailbox.on_decided = self.holds.decided

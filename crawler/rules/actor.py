@@ -29,9 +29,14 @@ crawl ran again under its old id, and its requests were in no row, since they ha
 """
 
 
+def mark_of(message: str) -> str:
+    """How a site remembers that it has decided the message of this id."""
+    return hashlib.sha256(message.encode()).hexdigest()[:12]
+
+
 def decide(site: Site, message: Message, now: float, policy: Policy) -> Change:
     """What `message` changes. A message that was seen before changes nothing."""
-    mark = hashlib.sha256(message.id.encode()).hexdigest()[:12]
+    mark = mark_of(message.id)
     heard = _after(site.seen, message)
     if mark in site.seen.messages or heard is None:
         return Change(site.head)
