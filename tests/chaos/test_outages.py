@@ -14,7 +14,7 @@ import pytest
 from tests.chaos.run import PROFILES, once, planned
 from tests.chaos.small_disk import BALLAST, SmallDisk, why_not
 
-pytestmark = [pytest.mark.kafka, pytest.mark.stack, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.kafka, pytest.mark.stack, pytest.mark.long, pytest.mark.timeout(900)]
 FULL_DISKS = pytest.mark.skipif(bool(why_not()), reason=why_not() or "a tmpfs can be mounted")
 GOES_ON = 30.0
 """Seconds, as promised."""
