@@ -59,6 +59,10 @@ class Memory:
         """Whether this partition is claimed by this process, as far as it knows."""
         return partition in self.store.fences
 
+    def is_undisputed(self, partition: int) -> bool:
+        """Whether this partition is ours, and nobody else wrote into it before our last record."""
+        return self.store.is_undisputed(partition)
+
     def put(self, partition: int, key: str, value: bytes | None) -> Awaitable[Any]:
         """Write (None deletes): visible here at once, done when the broker has it.
 

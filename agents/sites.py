@@ -86,11 +86,23 @@ class Sites:
 
     async def _sure(self, partition: int, term: int) -> None:
         await self.settled()
+        while self._is_ours(partition, term) and not self.undisputed(partition):  # noqa: ASYNC110 - `Memory.watch` looks
+            await asyncio.sleep(0.05)  # somebody wrote in between: a zombie, or our successor
         self._ours(partition, term)
 
+    def _is_ours(self, partition: int, term: int) -> bool:
+        return term == self._term and partition in self._owned and self._memory.holds(partition)
+
     def _ours(self, partition: int, term: int) -> None:
-        if term != self._term or partition not in self._owned or not self._memory.holds(partition):
+        if not self._is_ours(partition, term):
             raise NotOurs(f"partition {partition} was given to another worker")
+
+    def undisputed(self, partition: int) -> bool:
+        """Whether what was just made durable came directly behind what we wrote before.
+
+        An intent that the broker took behind a successor's claim, or a zombie's record, is followed by no request.
+        """
+        return self._memory.is_undisputed(partition)
 
     def take(self, partitions: set[int]) -> None:
         """A rebalance is over: these are ours, and what was parsed before may have changed elsewhere."""

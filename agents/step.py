@@ -110,7 +110,8 @@ class Stepper:
         if not fresh:
             self.on_slow_broker()
         alive = any(job.id == intent.job for job in head.jobs)
-        return fresh and alive and not head.stopped and still_ours()
+        ours = self._sites.undisputed(head.partition) and still_ours()
+        return fresh and alive and not head.stopped and ours
 
     async def _absorb(self, site: str, plan: Send, intent: Intent, response: Response, ended: float) -> Stepped:
         read = await self._reader.read(plan, response)

@@ -76,6 +76,12 @@ class Store(stock.Store[bytes, bytes]):
         """Each partition's first offset of which we do not know whose it is."""
         return {tp: offset + 1 for tp, offset in self._offsets.items()}
 
+    def is_undisputed(self, partition: int) -> bool:
+        """Whether nobody else wrote into this partition of ours before our last record, that we know of."""
+        return partition in self.fences and not any(
+            offsets for tp, offsets in self._beyond.items() if tp.partition == partition
+        )
+
     def persisted_offset(self, tp: TP) -> int | None:
         """The offset up to which this store has read `tp`; Faust recovers what comes after."""
         return self._offsets.get(tp)

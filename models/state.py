@@ -239,8 +239,6 @@ class Seen(Model):
     """The last messages that were applied, oldest first: a redelivery is a no-op (F30)."""
 
     messages: tuple[str, ...] = ()
-    heard: dict[str, tuple[float, int]] = Field(default_factory=dict)
-    """Intake topic and partition -> broker time and offset of the last event from there that was applied."""
 
 
 def head_key(site: str) -> str:

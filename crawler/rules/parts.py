@@ -26,7 +26,7 @@ Part = TypeVar("Part")
 def parsed(head: Head, get: Callable[[str], bytes | None]) -> Site:
     """A site from its records; a record that is not there is a part that was never written."""
     raw = get(seen_key(head.site))
-    site = Site(head, Seen.model_validate_json(raw) if raw else Seen())
+    site = Site(head, Seen.model_validate_json(raw).messages if raw else ())
     site = _with_part(site, cache_key(head.site), get(cache_key(head.site)))
     site = replace(site, validators=_validators(head, get))
     for job in head.jobs:
@@ -47,7 +47,7 @@ def applied(site: Site, change: Change) -> Site:
 def _with_part(site: Site, key: str, value: bytes | None) -> Site:
     _, kind, *rest = key.split("|")
     if kind == "s" and value is not None:
-        return replace(site, seen=Seen.model_validate_json(value))
+        return replace(site, seen=Seen.model_validate_json(value).messages)
     if kind == "c":
         return replace(site, cached=None if value is None else RobotsCache.from_bytes(value))
     if kind == "v":

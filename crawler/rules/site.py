@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from crawler.rules.robots_verdict import Verdict
 from models.events import Fact, PageFetched, PagesListed, UrlNamed
 from models.profile import Profile
-from models.state import Chunk, Entry, Head, Job, Seen, Validator, chunk_key, robots_key
+from models.state import Chunk, Entry, Head, Job, Validator, chunk_key, robots_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Site:
     """Everything that is known of a site: its head and the parts that belong to running jobs."""
 
     head: Head
-    seen: Seen = field(default_factory=Seen)
+    seen: tuple[str, ...] = ()
     robots: Mapping[str, Verdict] = field(default_factory=dict)
     frontiers: Mapping[str, Frontier] = field(default_factory=dict)
     cached: RobotsCache | None = None

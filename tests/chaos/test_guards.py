@@ -11,11 +11,13 @@ import pytest
 from agents import consuming, pump, sites
 from agents.fences import Fence
 from agents.standstill import Standstill
+from agents.store import Store
 from crawler.rules import actor, gate, site
 from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change
+from models.ids import partition_of
 from models.state import Head
-from tests.chaos.broker import NOBODY, SESSION
+from tests.chaos.broker import NOBODY, PARTITIONS, SESSION
 from tests.chaos.node import Node
 from tests.chaos.torture import torture
 from tests.chaos.web import Shop
@@ -106,6 +108,21 @@ def woken_with_a_result_in_its_buffer() -> World:
     return world
 
 
+def evicted_unawares() -> World:
+    """Cut off for longer than a session, a worker hears a message and acts on it before it hears of its eviction."""
+    world = crawling(workers=3, pages=4)
+    world.settle(100)
+    for _ in range(3):
+        name = world.broker.owners[partition_of(SITE, PARTITIONS)]
+        world.cut(name)
+        world.run(SESSION + 1.5)
+        world.crawl(SITE)
+        world.run(0.1)
+        world.cut(name, is_cut=False)
+        world.settle(100)
+    return world
+
+
 def killed_with_a_slow_broker() -> World:
     world = crawling(workers=1)
     world.settle(100)
@@ -174,6 +191,10 @@ def no_fence(patch: Patch) -> None:
     patch.setattr(Fence, "is_stale", lambda self, key, value, headers: False)
 
 
+def intents_in_dispute(patch: Patch) -> None:
+    patch.setattr(Store, "is_undisputed", lambda self, partition: True)
+
+
 def zombies_write(patch: Patch) -> None:
     no_fence(patch)
     patch.setattr(sites.Sites, "_ours", lambda self, partition, term: None)
@@ -221,6 +242,7 @@ GUARDS: list[tuple[Callable[[Patch], None], Callable[[], World], set[str]]] = [
     (pace_from_the_start, plain, {"I2"}),
     (zombies_write, woken_with_a_message, {"I3", "I9"}),
     (no_fence, woken_with_a_result_in_its_buffer, {"I8", "I9"}),
+    (intents_in_dispute, evicted_unawares, {"I1", "I2", "I3", "I9"}),
     (acknowledged_before_written, killed_with_a_slow_broker, {"I9"}),
     (messages_not_remembered, delivered_again, {"I9"}),
     (gate_open, unverified, {"I4"}),

@@ -97,7 +97,10 @@ class World:
     def cut(self, name: str, is_cut: bool = True) -> None:
         """The way between a worker and the broker is broken, or whole again."""
         self._fault("cut" if is_cut else "whole", name)
-        self.broker.wire(self.nodes[name].process).cut = is_cut
+        node = self.nodes[name]
+        self.broker.wire(node.process).cut = is_cut
+        if not is_cut:
+            node.process.call(node.news.set)  # what came meanwhile is fetched now
 
     def redeliver(self, partition: int) -> None:
         """The mailbox of a partition is read again from its beginning, after a rebalance."""
@@ -175,11 +178,16 @@ class World:
             self.start("worker-1")
 
     def quiet(self) -> bool:
-        """Everything is read, and no site has anything to do."""
+        """Everything is read, no site has anything to do, and everybody knows what is theirs."""
         self.revive()
         places = [(topic, number) for topic in ("site-mailbox", *INTAKE) for number in range(PARTITIONS)]
         read = all(self.broker.committed[place] == len(self.broker.logs[place]) for place in places)
-        return read and not self.open_sites()
+        return read and not self.open_sites() and all(self.at_home(node) for node in self.nodes.values())
+
+    def at_home(self, node: Node) -> bool:
+        """Whether a worker is in the group as it is now, with its partitions claimed and nothing to write again."""
+        current = node.generation == self.broker.generation and not self.broker.rebalancing
+        return current and node.owned == node.store.fences.keys() and not node.store.gap.is_set()
 
     def open_sites(self) -> set[str]:
         """Sites whose newest head has jobs or open intents."""
