@@ -20,7 +20,6 @@ from stack.kafka import Kafka
 from stack.postgres import Postgres
 from tests.house.house import House
 
-SITES = [f"shop{number}.example" for number in range(8)]
 PROMISED = 2.0
 pytestmark = [pytest.mark.kafka, pytest.mark.stack, pytest.mark.timeout(300)]
 
@@ -29,15 +28,17 @@ pytestmark = [pytest.mark.kafka, pytest.mark.stack, pytest.mark.timeout(300)]
 async def test_E25_W13_a_stop_is_effective_within_2_s_though_the_owner_of_its_command_is_gone(
     fault: signal.Signals, kafka: Kafka, postgres: Postgres, tmp_path: Path
 ) -> None:
-    house = House(tmp_path, kafka, postgres, SITES)
+    # names of its own: what the other case suspended stays suspended on the broker that both have
+    names = [f"{fault.name.lower()}{number}.example" for number in range(8)]
+    house = House(tmp_path, kafka, postgres, names)
     async with house:
         await house.start(2, "tests.house.shops:small")
-        for name in SITES:
+        for name in names:
             await house.verify(name)
-        for name in SITES:
+        for name in names:
             await house.crawl(name)
-        await house.until(lambda: asked_since(house, SITES, 0) >= 5 * len(SITES), 60, "every site is crawled")
-        gone, at, sites = await apart(house)
+        await house.until(lambda: asked_since(house, names, 0) >= 5 * len(names), 60, "every site is crawled")
+        gone, at, sites = await apart(house, names)
         house.workers[gone].send(fault)
         said = []
         for site in sites:
@@ -66,7 +67,7 @@ def asked_since(house: House, sites: list[str], since: int) -> int:
     return sum(1 for one in house.asked() if one.site in sites and one.arrived > since)
 
 
-async def apart(house: House) -> tuple[str, int, list[str]]:
+async def apart(house: House, names: list[str]) -> tuple[str, int, list[str]]:
     """A worker, a partition of staff's commands that it owns, and the sites that the other one crawls."""
     admin = AIOKafkaAdminClient(bootstrap_servers=house.broker.bootstrap)
     await admin.start()
@@ -80,7 +81,7 @@ async def apart(house: House) -> tuple[str, int, list[str]]:
         given = ConsumerProtocol.ASSIGNMENT.decode(member[4]).assignment
         owned[member[1]] = {topic: set(numbers) for topic, numbers in given}
     for name, topics_of in owned.items():
-        theirs = [s for s in SITES if partition_of(s, partitions) not in topics_of.get(MAILBOX, set())]
+        theirs = [s for s in names if partition_of(s, partitions) not in topics_of.get(MAILBOX, set())]
         if topics_of.get(STAFF_TOPIC) and theirs:
             return name, min(topics_of[STAFF_TOPIC]), theirs
     raise AssertionError(f"no worker owns commands and leaves sites to the other: {owned}")
