@@ -86,7 +86,6 @@ class HoldReader:
 
     def start(self) -> None:
         """Begin to read."""
-        self._began = time.time()
         self._task = asyncio.create_task(self._run(), name="holds")
 
     async def stop(self) -> None:
