@@ -89,7 +89,7 @@ class Desk:
         event = str(uuid.uuid4())
         at = datetime.now(UTC).isoformat()
         envelope = {"id": event, "type": kind, "version": 1, "occurred_at": at, "producer": "licet", "data": data}
-        asyncio.run(publish_all(self.settings, topic, [orjson.dumps(envelope)]))
+        asyncio.run(publish_all(self.settings, topic, [(place_of(data["address"], staff=True).site, envelope)]))
         return event
 
     def rows(self, query: Select[Any]) -> list[Row]:
@@ -150,8 +150,12 @@ def desk(config: Path | None) -> Iterator[Desk]:
         engine.dispose()
 
 
-async def publish_all(settings: Settings, topic: str, values: Sequence[bytes]) -> None:
-    """Publish events in order; on a failure the sentence says how far it came."""
+async def publish_all(settings: Settings, topic: str, events: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """Publish events, each with its site, in order; on a failure the sentence says how far it came.
+
+    The site is the record's key: two things that are said of one site in a row are heard in that order, and on
+    partitions of their own `start-crawl` overtook `list-site` (seen).
+    """
     servers = settings.require_kafka()
     # one record a batch: Tansu reports a wrong end of the topic after a larger one
     producer = AIOKafkaProducer(bootstrap_servers=servers, acks="all", max_batch_size=1)
@@ -159,14 +163,14 @@ async def publish_all(settings: Settings, topic: str, values: Sequence[bytes]) -
     try:
         async with asyncio.timeout(BROKER):
             await producer.start()
-        for value in values:
+        for site, event in events:
             async with asyncio.timeout(BROKER):
-                await producer.send_and_wait(topic, value)
+                await producer.send_and_wait(topic, orjson.dumps(event), key=site.encode())
             sent += 1
     except (KafkaError, TimeoutError) as error:
         why = f"{servers} ({type(error).__name__})"
         if sent:
-            raise StackError(f"{sent} of {len(values)} events were taken by {why}; say the same again.") from None
+            raise StackError(f"{sent} of {len(events)} events were taken by {why}; say the same again.") from None
         raise StackError(f"No broker takes events at {why}: start a stack with `licet up`.") from None
     finally:
         await producer.stop()

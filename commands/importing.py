@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
 from pydantic import ValidationError
 
 from commands import lookups
@@ -97,13 +96,8 @@ def _without_doubles(lines: list[Line]) -> list[Line]:
 def publish(at: Desk, lines: list[Line]) -> None:
     """Say all of it and wait until the projection has it."""
     now = datetime.now(UTC).isoformat()
-    envelopes = [
-        orjson.dumps(
-            {"id": line.event, "type": "attest-site", "version": 1, "occurred_at": now, "producer": "licet",
-             "data": line.said}
-        )
-        for line in lines
-    ]  # fmt: skip
+    envelope = {"type": "attest-site", "version": 1, "occurred_at": now, "producer": "licet"}
+    envelopes = [(line.site, {**envelope, "id": line.event, "data": line.said}) for line in lines]
     asyncio.run(publish_all(at.settings, STAFF_TOPIC, envelopes))
     wanted = [ids.event_id("attested", line.event) for line in lines]
     refused = [ids.event_id(ids.job_id("verification", line.event), "ended") for line in lines]

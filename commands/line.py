@@ -1,9 +1,8 @@
 """The command line `licet`: which commands there are, and one line about each. A command is imported when it is run.
 
-So `licet --help` reads no module of a command, and a command no more than it needs: SQLAlchemy, Alembic, Faust
-and the
-readers of pages together are over a second of CPU (measured). The line here and the first sentence of the command's
-own help are the same; a test compares them.
+So `licet --help` reads no module of a command, and a command no more than it needs: SQLAlchemy, Alembic, Faust and
+the readers of pages together are over a second of CPU (measured). The line here and the first sentence of the
+command's own help are the same; a test compares them.
 """
 
 from __future__ import annotations

@@ -152,7 +152,13 @@ AUDIT = (
         "head.last_end, *(intent.at for intent in head.intents))",
         "head.last_end)",
     ),
-    Mutant("E25", "robots.txt stays in the memory", STAFF, "parts=((cache_key(head.site), None),), ", ""),
+    Mutant(
+        "E25",
+        "robots.txt stays in the memory",
+        STAFF,
+        "((cache_key(head.site), None), *all_forgotten(head))",
+        "all_forgotten(head)",
+    ),
     Mutant(
         "E25",
         "the ledger is written after the content",

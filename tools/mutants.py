@@ -27,6 +27,8 @@ from tools.mutant_list_audit import AUDIT
 from tools.mutant_list_authority import AUTHORITY
 from tools.mutant_list_validators import CONDITIONAL
 
+EVERY = (*MUTANTS, *AUTHORITY, *AUDIT, *CONDITIONAL)
+
 _COPIED = (
     "models", "bots", "crawler", "agents", "commands", "stack", "migrations", "demo", "tests/rules", "tests/models",
     "tests/data", "tests/jobs", "tests/authority", "tests/audit", "tests/sink", "tests/commands",
@@ -44,7 +46,7 @@ def main(only: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         _copy(tree)
-        for mutant in (*MUTANTS, *AUTHORITY, *AUDIT, *CONDITIONAL):
+        for mutant in EVERY:
             if mutant.id.startswith(only):
                 killer = _killer(tree, mutant)
                 survived += killer is None

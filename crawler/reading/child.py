@@ -21,6 +21,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from crawler.reading.answers import to_bytes
+
 SIZE = struct.Struct("!Q")  # before each message
 READY, DONE, FAILED, LIMIT = b"R", b"D", b"F", b"L"  # first byte of a child's message
 STAYS, LEAVES = b"+", b"-"  # second byte: whether the child takes another job
@@ -52,8 +54,9 @@ def _serve(line: socket.socket, job: bytes, memory: int, cpu: int) -> bool:
     _allow_cpu(cpu)
     try:
         module, name, args = pickle.loads(job)  # noqa: S301 - from our own parent
-        found = getattr(importlib.import_module(module), name)(*args)
-        kind, answer = DONE, pickle.dumps(found, protocol=5)
+        func = getattr(importlib.import_module(module), name)
+        found = func(*args)
+        kind, answer = DONE, to_bytes(func, found)
     except MemoryError:
         kind, answer = LIMIT, b"memory"
     except Exception as error:  # noqa: BLE001 - whatever a document provokes is an answer

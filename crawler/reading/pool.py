@@ -9,10 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import dataclasses
-import enum
-import importlib
-import io
 import os
 import pickle
 import signal
@@ -22,6 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from crawler.reading.answers import from_bytes
 from crawler.reading.child import DONE, LIMIT, READY, SIZE, STAYS
 
 Result = TypeVar("Result")
@@ -60,7 +57,7 @@ class Readers:
             self._free.put_nowait(child)
 
     async def run(self, func: Callable[..., Result], *args: Any, deadline: float | None = None) -> Result:
-        """`func(*args)` in a child; `func` is a function of a module, its result made of models' values.
+        """`func(*args)` in a child; `func` is a function of a module and declares what it answers.
 
         Raises ParseLimit at a breach of memory, CPU or `deadline` (seconds, from the moment a child is free;
         three times the CPU limit when not given), and ReadingFailed for an exception of `func`.
@@ -68,7 +65,12 @@ class Readers:
         job = pickle.dumps((func.__module__, func.__qualname__, args), protocol=5)
         child = await self._free.get()
         try:
-            result: Result = await child.ask(job, self._wall if deadline is None else deadline)
+            answer = await child.ask(job, self._wall if deadline is None else deadline)
+            try:
+                result: Result = from_bytes(func, answer)
+            except Exception as error:  # noqa: BLE001 - whatever is wrong with it
+                child.usable = False  # one that answers so is no longer ours
+                raise ParseLimit(f"the answer is no value: {error}"[:200]) from None
         finally:
             self._free.put_nowait(child if child.usable else self._replace(child))
         return result
@@ -116,8 +118,8 @@ class _Child:
         """The process has ended and its status has been read."""
         return self._process.poll() is not None
 
-    async def ask(self, job: bytes, deadline: float) -> Any:
-        """One job. `usable` is False afterwards unless the child is ready for the next."""
+    async def ask(self, job: bytes, deadline: float) -> bytes:
+        """One job and its answer. `usable` is False afterwards unless the child is ready for the next."""
         if not self.usable:
             raise RuntimeError("no process for a reading child")
         self.usable = False
@@ -125,11 +127,10 @@ class _Child:
         kind, stays, body = await self._exchange(job, deadline)
         if kind == LIMIT:
             raise ParseLimit(body.decode())
-        value = _value(body) if kind == DONE else None
         self.usable = stays
         if kind != DONE:
             raise ReadingFailed(body.decode("utf-8", "replace"))
-        return value
+        return body
 
     def kill(self) -> None:
         """End the process now; a read that is waiting sees the end of the line."""
@@ -188,25 +189,6 @@ class _Child:
                     raise ConnectionResetError
         kind, stays = data[SIZE.size : SIZE.size + 1], data[SIZE.size + 1 : SIZE.size + 2]
         return bytes(kind), stays == STAYS, bytes(data[SIZE.size + 2 :])
-
-
-class _Values(pickle.Unpickler):
-    """Reads the built-in types and our models' dataclasses and enumerations, and no name beyond them."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        found = getattr(importlib.import_module(module), name, None) if module.startswith("models.") else None
-        if not isinstance(found, type) or found.__module__ != module:
-            raise pickle.UnpicklingError(f"{module}.{name} is no value")
-        if not dataclasses.is_dataclass(found) and not issubclass(found, enum.Enum):
-            raise pickle.UnpicklingError(f"{module}.{name} is no value")
-        return found
-
-
-def _value(body: bytes) -> Any:
-    try:
-        return _Values(io.BytesIO(body)).load()
-    except Exception as error:  # noqa: BLE001 - a child that answers so is no longer ours
-        raise ParseLimit(f"the answer is no value: {error}"[:200]) from None
 
 
 def _environment() -> dict[str, str]:

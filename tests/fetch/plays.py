@@ -33,7 +33,7 @@ class Case:
     expect: Outcome | tuple[Outcome, ...]
     request: dict[str, Any] = field(default_factory=dict)
     body: int | None = None  # the exact length of the body that must come through
-    sent_at_most: int | None = None  # bytes that the origin gets rid of before we are gone
+    sent_at_most: int | None = None  # bytes that we take, beside what the kernel's buffers do
 
     @property
     def path(self) -> str:

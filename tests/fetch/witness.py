@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +35,8 @@ class Witness:
     """What a block costs.
 
     `held` is the longest CPU time between two turns of the loop, so that a busy machine is not
-    blamed on us; `gap` is the same by the wall clock; `grown` is the peak of resident memory.
+    blamed on us; `gap` is the same by the wall clock; `grown` is the peak of resident memory. What the test process
+    held before is kept out of the collector's way: a full look at 4,000 tests' heap is 0.4 s of CPU (seen).
     """
 
     held: float = 0.0
@@ -43,6 +45,7 @@ class Witness:
     took: float = 0.0
 
     async def __aenter__(self) -> Self:
+        gc.freeze()
         self._before = _reset_peak()
         self._started = time.monotonic()
         self._ticker = asyncio.create_task(self._tick())
@@ -55,6 +58,7 @@ class Witness:
         self._ticker.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._ticker
+        gc.unfreeze()
         self.grown = max(0, _status("VmHWM") - self._before)
 
     async def _tick(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
-import socket
+import sys
 import time
 
 from selectolax.lexbor import LexborHTMLParser
@@ -64,16 +64,14 @@ def parse(html: str) -> int:
     return len(LexborHTMLParser(html).css("a"))
 
 
-def answer_with_code() -> object:
-    class Code:
-        def __reduce__(self) -> tuple[object, tuple[str]]:
-            return os.system, ("true",)
-
-    return Code()
+def lie(answer: bytes) -> Reading:
+    """What a child may say that is no longer ours."""
+    sys.modules["__main__"].to_bytes = lambda _func, _value: answer  # type: ignore[attr-defined]
+    return Reading()
 
 
-def answer_with_socket_class() -> object:
-    return socket.SocketKind.SOCK_STREAM
+def undeclared() -> int:
+    return "text"  # type: ignore[return-value]
 
 
 def flood() -> bytes:

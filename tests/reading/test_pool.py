@@ -33,6 +33,11 @@ async def test_a_job_returns_values_of_our_models(readers: Readers) -> None:
     assert (found.title, found.links[0].text, found.facts[0]) == ("Olives", "home", {"a": [1, None]})
 
 
+async def test_a_job_that_answers_with_what_it_does_not_declare_fails_by_name(readers: Readers) -> None:
+    with pytest.raises(ReadingFailed, match="undeclared answers with a str"):
+        await readers.run(jobs.undeclared)
+
+
 async def test_a_body_of_two_megabytes_passes_both_ways(readers: Readers) -> None:
     assert await readers.run(jobs.length, b"x" * 2_000_000) == 2_000_000
     assert len(await readers.run(jobs.environment)) < 10
@@ -44,8 +49,12 @@ async def test_a_body_of_two_megabytes_passes_both_ways(readers: Readers) -> Non
         (jobs.spin, (), "cpu"),
         (jobs.hog, (600 * MB,), "memory"),
         (jobs.crash, (), "ended with -11"),
-        (jobs.answer_with_code, (), "no value"),
-        (jobs.answer_with_socket_class, (), "no value"),
+        (jobs.lie, (b"",), "no value"),
+        (jobs.lie, (b"\x01{}",), "no value"),
+        (jobs.lie, (b"\x00[]",), "no value"),
+        (jobs.lie, (b'\x00{"title": 1}',), "no value"),
+        (jobs.lie, (b'\x00{"facts": ' + b"[" * 100_000,), "no value"),
+        (jobs.lie, (b"\x8fr\n\nk\nk\n\n",), "no value"),  # as a pickle: a memo of 180 million places
         (jobs.flood, (), "ended with"),
     ],
 )
