@@ -7,7 +7,9 @@ that `licet read --explain` prints.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import exp
+from operator import add, mul
 
 from crawler.reading import weights
 from crawler.reading.boxes import Tree
@@ -88,15 +90,13 @@ def smoothed(raw: list[float], lengths: list[int]) -> list[float]:
     """Each block's log-odds drawn towards those of its neighbours, long ones counting more."""
     if len(raw) < 3:
         return raw
-    weight = [min(max(length, 1), _CAP) for length in lengths]
-    weighted = [value * size for value, size in zip(raw, weight, strict=True)]
-    out = [raw[0]]
-    for index in range(1, len(raw) - 1):
-        total = weighted[index - 1] + weighted[index] + weighted[index + 1]
-        size = weight[index - 1] + weight[index] + weight[index + 1]
-        out.append(_OWN * raw[index] + _NEIGHBOURS * total / size)
-    out.append(raw[-1])
-    return out
+    weight = [_CAP if length >= _CAP else length or 1 for length in lengths]
+    weighted = list(map(mul, raw, weight))
+    totals = map(add, map(add, weighted, weighted[1:]), weighted[2:])
+    sizes = map(add, map(add, weight, weight[1:]), weight[2:])
+    drawn = zip(raw[1:], totals, sizes, strict=False)
+    inner = [_OWN * value + _NEIGHBOURS * total / size for value, total, size in drawn]
+    return [raw[0], *inner, raw[-1]]
 
 
 def expected_best(scores: list[float], lengths: list[int]) -> float:
@@ -105,11 +105,9 @@ def expected_best(scores: list[float], lengths: list[int]) -> float:
     With probabilities p and sizes n, keeping the set S promises 2 sum_S(pn) / (sum_S(n) + sum(pn)); the best
     S holds exactly the blocks with p above half of that value, so one pass over the sorted blocks finds it.
     """
-    expected = sum(score * length for score, length in zip(scores, lengths, strict=True))
-    kept = size = best = 0.0
-    for score, length in sorted(zip(scores, lengths, strict=True), reverse=True):
-        kept += score * length
-        size += length
-        if size:
-            best = max(best, 2 * kept / (size + expected))
+    expected = sum(map(mul, scores, lengths))
+    ordered = sorted(zip(scores, lengths, strict=True), reverse=True)
+    kept = accumulate([score * length for score, length in ordered])
+    sizes = accumulate([length for _, length in ordered])
+    best = max([2 * part / (size + expected) for part, size in zip(kept, sizes, strict=True) if size], default=0.0)
     return best / 2 * LEAN

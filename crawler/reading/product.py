@@ -160,8 +160,12 @@ def _near_heading(tree: Tree, regions: Regions, signs: tuple[str, ...]) -> Itera
         block = tree.blocks[index]
         elsewhere = block.marks & (_ELSEWHERE if index > heading + CLOSE else _ELSEWHERE & ~_RELATED)
         short = len(block.text) < 80 and not elsewhere
-        if short and (holds_price(block.text, signs) or _AMOUNT.search(block.text)):
+        if short and (holds_price(block.text, signs) or _holds_amount(block.text)):
             yield index
+
+
+def _holds_amount(text: str) -> bool:
+    return ("." in text or "," in text) and _AMOUNT.search(text) is not None
 
 
 def _titled(tree: Tree) -> int:
