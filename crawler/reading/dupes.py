@@ -23,10 +23,10 @@ def fingerprint(heading: str, text: str) -> str:
     bins = [0] * BINS
     shingles = zip(words, words[1:], words[2:], strict=False) if len(words) > 2 else [words]
     for value in map(crc32, map(b" ".join, shingles)):  # a third of the time of slices of str [measured]
-        place, value = value % BINS, value // BINS
+        place, rest = value % BINS, value // BINS
         known = bins[place]
-        if not known or value < known:
-            bins[place] = value
+        if not known or rest < known:
+            bins[place] = rest
     top = crc32(" ".join(_WORD.findall(heading.casefold())).encode())
     return f"{top:08x}" + "".join(f"{value % 255 + 1:02x}" if value else _EMPTY for value in bins)
 
