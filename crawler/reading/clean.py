@@ -28,6 +28,8 @@ def clean_text(text: str, limit: int = MAX_TEXT) -> str:
     after it, because NFC can lengthen a text (U+FB2C becomes three characters).
     """
     text = text[: limit + 1]
+    if text.isascii() and text.isprintable():  # a label, a link, most lines of English
+        return text[:limit]
     if not text.replace("\n", "").isprintable():  # ten times as fast as the search, and mostly the answer
         text = _UNSAFE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):

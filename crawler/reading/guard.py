@@ -99,9 +99,8 @@ def at_most(html: str, pieces: int = 32) -> int:
     size = len(html) // pieces + 1
     height = bound = 0
     for start in range(0, len(html), size):
-        piece = html[start : start + size]
-        ends = piece.count("</")
-        starts = piece.count("<") - ends
+        ends = html.count("</", start, start + size)
+        starts = html.count("<", start, start + size) - ends
         bound = max(bound, height + starts)
         height = max(0, height + starts - ends)
     return bound

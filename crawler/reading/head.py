@@ -54,10 +54,13 @@ def links_of(tree: Tree, base: str) -> tuple[Link, ...]:
     Links to a place on the same page (`#...`) are left out: they name no other page.
     """
     found: dict[str, Link] = {}
+    resolved: dict[str, str] = {}  # a third of a page's links are repeats
     for anchor in tree.anchors:
         if not anchor.href.strip() or anchor.href.lstrip().startswith("#"):
             continue
-        href = resolve(anchor.href, base)
+        href = resolved.get(anchor.href)
+        if href is None:
+            href = resolved[anchor.href] = resolve(anchor.href, base)
         if not href:
             continue
         before = found.get(href)

@@ -144,8 +144,8 @@ class Page:
             for line in clean_text(block.text, 20_000).split("\n"):
                 words = len(block.text) - block.anchors  # without the spaces between links
                 linked = block.linked >= 0.9 * words and block.linked > 0 and block.kind not in _HELD
-                holds = any(map(str.isdigit, line)) or "@" in line
-                (menu if linked and not holds else frame).setdefault(line)
+                silent = linked and "@" not in line and not any(map(str.isdigit, line))
+                (menu if silent else frame).setdefault(line)
         return tuple(frame), tuple(menu)
 
 
