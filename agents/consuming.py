@@ -21,7 +21,6 @@ from agents.sites import NotOurs
 from models.wire import Unreadable
 
 log = logging.getLogger(__name__)
-Result = TypeVar("Result")
 
 SAY = 1.0
 """Seconds between two lines about dead letters of one cause; a line for each was a tenth of their cost (measured)."""
@@ -72,7 +71,9 @@ class Said:
             return
         self._last[cause] = now
         more = self._left_out.pop(cause, 0)
-        log.warning(text + (f" (and {more} more since the last line)" if more else ""), *values, exc_info=exc_info)
+        if more:
+            text, values = "%s (and %d more since the last line)", (text % values, more)
+        log.warning(text, *values, exc_info=exc_info)
 
 
 _said = Said()
@@ -90,7 +91,7 @@ async def _handled(event: Any, handle: Handle) -> Unreadable | None:
     except NotOurs as error:
         log.warning("left to its new owner: %s: %s", _where(event), error)
         event.message.incref()  # a reference that nobody gives back: we never acknowledge it
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - a defect must not stop what comes after
         _said.say(type(error).__name__, "dead letter: %s", _where(event), exc_info=True)
         return Unreadable("error", f"{type(error).__name__}: {error}")
     return None

@@ -6,17 +6,17 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import faust
 
 from agents.dead_letters import TOPIC, DeadLetter
 from agents.metrics import DEAD_LETTERS
+from agents.producing import Producer
 from crawler.rules.site import Change
 from models import events
 from models.ids import partition_of
 from models.mailbox import Message
-
 
 PARTITION = 0
 """The one partition of the dead letters (`topics.yaml`)."""
@@ -62,7 +62,7 @@ class Post:
         Past Faust's queue of what is sent soon: a flood would stand in it before the intents of requests.
         """
         records = ((letter.key, letter.value, letter.headers) for letter in letters)
-        count: int = await self._app.producer.send_first(TOPIC, PARTITION, records)
+        count = await cast("Producer", self._app.producer).send_first(TOPIC, PARTITION, records)
         kinds = Counter((letter.topic, letter.cause) for letter in islice(letters, count))
         for (topic, cause), number in kinds.items():
             DEAD_LETTERS.labels(topic, cause).inc(number)
