@@ -69,7 +69,7 @@ class Consumer(StockConsumer):
         self._holes: dict[TP, Hole] = {}
         self._asking: set[asyncio.Task[None]] = set()
 
-    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:
+    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:  # noqa: ASYNC109 - Faust's signature
         """As ever; but what ends without waiting for anything needs no tasks: four for each event of a flood.
 
         Faust hands every event on through this, next to the wait for a rebalance.

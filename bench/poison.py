@@ -47,7 +47,8 @@ def main() -> int:
     if why := jars.missing():
         print(f"not measured: {why}")
         return 0
-    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    for name in ("aiokafka", "agents.consuming"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     uvloop.install()  # as the worker
     found = asyncio.run(_measure())
     for speed, (delay, cpu, load) in found.items():
