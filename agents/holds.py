@@ -1,142 +1,157 @@
-"""Holds: a site that staff stop makes no request from the moment their command is with the broker (E25, W13).
+"""A stop is heard by every worker at once (E25), whoever may be slow to put it into its site's mailbox.
 
-The durable way of a command is intake, mailbox, actor; when the worker that owns its partition of
-`operator-commands` is dead or frozen, it takes a session and a rebalance (7.6 s, measured in the model). So every
-worker also reads that topic by itself, without a group, and holds the sites that are named. A hold only ever takes
-requests away; what becomes of the site is the actor's to decide, and when it has decided that very message the hold
-ends. A resumption comes by the mailbox alone.
+`operator-commands` goes to sites by way of the worker that owns its partition; when that one is dead or frozen, a
+session passes before another takes its place (7.6 s, in the model). So each worker reads that topic for itself, and a
+site that a stop names is held: no request is made there. What the command does and what is recorded of it is the
+mailbox's affair as ever; the hold ends when the site has decided the message, and its own state says the rest. A
+resumption is heard in the mailbox alone, so it never comes early.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
 from agents.intake import message_of
-from agents.metrics import HOLD_FAILURES, HOLDS_DROPPED
+from agents.metrics import HOLD_FAILURES
+from models import topics
 from models.intake import STAFF_TOPIC
 from models.mailbox import Message
 from models.wire import Unreadable
 
 log = logging.getLogger(__name__)
 
-STOPPING = frozenset({"suspend-site", "block-site", "erase-site", "unlist-site"})
-"""The commands that end what runs at a site."""
-LIMIT = 900.0
-"""Seconds after which a hold ends whose message never came: it was set aside on its way, or decided so long ago that
-the actor has forgotten its id. Far beyond a session, a rebalance and a recovery."""
-LOOK_BACK = 300.0
-"""Seconds before its start from which a worker hears commands: one said just before may still be on its way to the
-mailbox. What was decided since then is known by its id, so nothing old holds anything up."""
-AGAIN = 1.0
-"""Seconds until a reader that failed is started again."""
+STOPS = frozenset({"suspend-site", "block-site", "erase-site", "unlist-site"})
+"""Commands that end what runs at a site (E25, W01, W13)."""
 
 
 class Holds:
-    """Which sites are held, and by which messages."""
+    """Which sites are held, and by which commands. A command is the place of its record."""
 
-    def __init__(self, decided: Callable[[str, str], bool]) -> None:
-        self._decided = decided
-        """Whether the actor of a site has decided the message of this id."""
-        self._held: dict[str, dict[str, float]] = {}
+    def __init__(self) -> None:
+        self._held: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+        self._next: dict[int, int] = {}
+        """Partition -> the offset that is heard next."""
+        self._early: set[tuple[int, int]] = set()
+        """Decided before we heard them here; at most what is on its way to us."""
 
-    def say(self, message: Message, now: float) -> None:
-        """A command was heard; the same one again changes nothing."""
-        if message.type in STOPPING:
-            self._held.setdefault(message.site, {}).setdefault(message.id, now)
+    def begin(self, offsets: Mapping[int, int]) -> None:
+        """From here on we hear; what is before it is in the mailboxes already."""
+        self._next = {**offsets, **self._next}
+        self._early = {place for place in self._early if place[1] >= self._next.get(place[0], 0)}
 
-    def held(self, site: str, now: float) -> bool:
-        """Whether no request may be made at a site of ours (E25, W13)."""
-        messages = self._held.get(site)
-        if messages is None:
-            return False
-        for message, since in list(messages.items()):
-            if self._decided(site, message):
-                del messages[message]
-            elif now - since > LIMIT:
-                log.warning("%s is held no longer: the command %s never came to it", site, message)
-                HOLDS_DROPPED.inc()
-                del messages[message]
-        if not messages:
-            del self._held[site]
-        return bool(messages)
+    @property
+    def positions(self) -> dict[int, int]:
+        """Where to go on after an interruption."""
+        return dict(self._next)
 
-    def sweep(self, now: float) -> None:
-        """Forget what is long over; most of it was about sites of other workers."""
-        for site, messages in list(self._held.items()):
-            if all(now - since > 2 * LIMIT for since in messages.values()):
+    def hear(self, record: Any) -> None:
+        """One record of `operator-commands`; what is none, intake sets aside."""
+        place = (record.partition, record.offset)
+        self._next[record.partition] = record.offset + 1
+        if place in self._early:
+            self._early.discard(place)
+            return
+        try:
+            message = message_of(STAFF_TOPIC, *place, record.timestamp / 1000, record.value)
+        except Unreadable:
+            return
+        except Exception:
+            log.exception("a command was not understood: %s[%d]@%d", STAFF_TOPIC, *place)
+            return
+        if message.type in STOPS:
+            self._held[message.site].add(place)
+
+    def decided(self, message: Message) -> None:
+        """A message of a site's mailbox was dealt with: what it came from holds the site no longer."""
+        origin = message.origin
+        if origin.topic != STAFF_TOPIC:
+            return
+        place = (origin.partition, origin.offset)
+        if origin.offset >= self._next.get(origin.partition, 0):
+            self._early.add(place)
+        self._release(message.site, {place})
+
+    def forwarded(self, committed: Mapping[int, int]) -> None:
+        """All commands before these offsets are in their sites' mailboxes, which are heard before any request."""
+        for site in list(self._held):
+            self._release(site, {place for place in self._held[site] if place[1] < committed.get(place[0], 0)})
+
+    def held(self, site: str) -> bool:
+        """Whether a stop that the site has not decided yet names it."""
+        return site in self._held
+
+    def _release(self, site: str, places: set[tuple[int, int]]) -> None:
+        if site in self._held:
+            self._held[site] -= places
+            if not self._held[site]:
                 del self._held[site]
 
 
-class HoldReader:
-    """Reads the commands of staff, all partitions, without a group. When it fails, it starts again where it was."""
+def partitions() -> list[TopicPartition]:
+    """Those of the topic."""
+    return [TopicPartition(STAFF_TOPIC, number) for number in range(topics.by_name()[STAFF_TOPIC].partitions)]
 
-    def __init__(self, bootstrap: str, partitions: int, holds: Holds) -> None:
+
+async def committed(bootstrap: str, group: str) -> dict[int, int]:
+    """Partition -> how far the group has put commands into mailboxes."""
+    consumer = AIOKafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
+    await consumer.start()
+    try:
+        places = partitions()
+        consumer.assign(places)
+        begins = await consumer.beginning_offsets(places)
+        offsets = await asyncio.gather(*(consumer.committed(place) for place in places))
+        return {tp.partition: max(offset or 0, begins[tp]) for tp, offset in zip(places, offsets, strict=True)}
+    finally:
+        await consumer.stop()
+
+
+class Overhearing:
+    """Reads the topic for as long as the worker runs, in no group."""
+
+    def __init__(self, bootstrap: str, group: str, holds: Holds) -> None:
         self._bootstrap = bootstrap
-        self._places = [TopicPartition(STAFF_TOPIC, number) for number in range(partitions)]
+        self._group = group
         self._holds = holds
-        self._next: dict[TopicPartition, int] = {}
-        self._began = time.time()
-        self._task: asyncio.Task[None] | None = None
+        self.caught_up = asyncio.Event()
+        """Set when what was said before we began to listen has been heard."""
 
-    def start(self) -> None:
-        """Begin to read."""
-        self._task = asyncio.create_task(self._run(), name="holds")
-
-    async def stop(self) -> None:
-        """Read no more."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """For ever; an outage of the broker is waited for, and nothing can be said meanwhile."""
         while True:
             try:
                 await self._read()
-            except Exception as error:  # noqa: BLE001 - the durable way goes on without us; liveness is not ours to harm
+            except Exception as error:  # noqa: BLE001 - the broker is away; what was heard stays true
                 HOLD_FAILURES.inc()
-                log.warning("commands are not heard ahead of the mailbox for a moment: %r", error)
-            await asyncio.sleep(AGAIN)
+                log.warning("%s cannot be read now: %r", STAFF_TOPIC, error)
+            await asyncio.sleep(0.5)
 
     async def _read(self) -> None:
-        consumer = AIOKafkaConsumer(
-            bootstrap_servers=self._bootstrap, group_id=None, enable_auto_commit=False, auto_offset_reset="earliest"
-        )
-        await consumer.start()
+        if not self._holds.positions:
+            self._holds.begin(await committed(self._bootstrap, self._group))
+        consumer = AIOKafkaConsumer(bootstrap_servers=self._bootstrap, enable_auto_commit=False)
         try:
-            consumer.assign(self._places)
-            await self._seek(consumer)
+            await consumer.start()
+            places = partitions()
+            consumer.assign(places)
+            for place, offset in (await consumer.beginning_offsets(places)).items():
+                consumer.seek(place, max(offset, self._holds.positions.get(place.partition, 0)))
+            ends = await consumer.end_offsets(places)
             while True:
-                for place, records in (await consumer.getmany(timeout_ms=1000)).items():
+                for records in (await consumer.getmany(timeout_ms=500)).values():
                     for record in records:
-                        self._hear(record)
-                    self._next[place] = records[-1].offset + 1
-                self._holds.sweep(time.monotonic())
+                        self._holds.hear(record)
+                if not self.caught_up.is_set() and await _at(consumer, ends):
+                    self.caught_up.set()
         finally:
             await consumer.stop()
 
-    async def _seek(self, consumer: AIOKafkaConsumer) -> None:
-        """To where we were, at first to a while before our start."""
-        if not self._next:
-            since = int((self._began - LOOK_BACK) * 1000)
-            found = await consumer.offsets_for_times(dict.fromkeys(self._places, since))
-            ends = await consumer.end_offsets(self._places)
-            self._next = {tp: at.offset if (at := found.get(tp)) else ends[tp] for tp in self._places}
-        for place, offset in self._next.items():
-            consumer.seek(place, offset)
 
-    def _hear(self, record: Any) -> None:
-        try:
-            at = record.timestamp / 1000
-            message = message_of(record.topic, record.partition, record.offset, at, record.value)
-        except Unreadable:
-            return  # intake sets it aside
-        except Exception:
-            log.exception("a command was not understood: %s[%d]@%d", record.topic, record.partition, record.offset)
-            return
-        self._holds.say(message, time.monotonic())
+async def _at(consumer: AIOKafkaConsumer, ends: Mapping[TopicPartition, int]) -> bool:
+    return all([await consumer.position(place) >= end for place, end in ends.items()])

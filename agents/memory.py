@@ -1,8 +1,4 @@
-"""The actors' memory: one Faust table, with a store of our own behind Faust's public store interface.
-
-The stock memory store keeps the keys of partitions that went away, and replays the whole changelog of those that
-stayed, one record at a time (5,000-8,000 a second). This one knows each key's partition and each partition's
-offset, drops what was lost, and reads what is new in bulk (125,000-206,000 records a second, measured).
+"""The actors' memory: one Faust table, with a store of our own (`agents.store`) behind Faust's public interface.
 
 A write is `put`: local at once, and an awaitable that is done when the broker has it. Faust's own `table[k] = v`
 is never used: it lost up to 73 writes whose offsets were already committed (measured).
@@ -10,147 +6,38 @@ is never used: it lost up to 73 writes whose offsets were already committed (mea
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import faust
-from aiokafka import AIOKafkaConsumer, TopicPartition
-from faust.stores import STORES
-from faust.stores import memory as stock
-from faust.types import TP, EventT
+from faust.types import TP
 
-Records = dict[bytes, bytes]
+from agents.changelog import Changelog
+from agents.fences import Fence, claim_key
+from agents.store import Store
 
+log = logging.getLogger(__name__)
 
-class Store(stock.Store[bytes, bytes]):
-    """Keys and values in bytes, by partition; recovery in bulk."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._keys: defaultdict[int, set[bytes]] = defaultdict(set)
-        self._offsets: dict[TP, int] = {}
-
-    def remember(self, partition: int, key: Any, value: bytes | None) -> None:
-        """What a record of the changelog says; None deletes."""
-        if value is None:
-            self.data.pop(key, None)
-            self._keys[partition].discard(key)
-        else:
-            self.data[key] = value
-            self._keys[partition].add(key)
-
-    def keys_of(self, partition: int) -> frozenset[bytes]:
-        """The keys of one partition."""
-        return frozenset(self._keys[partition])
-
-    def partitions(self) -> set[int]:
-        """The changelog partitions that are loaded."""
-        return {tp.partition for tp in self._offsets} | {number for number, keys in self._keys.items() if keys}
-
-    def persisted_offset(self, tp: TP) -> int | None:
-        """The offset up to which this store has read `tp`; Faust recovers what comes after."""
-        return self._offsets.get(tp)
-
-    def set_persisted_offset(self, tp: TP, offset: int) -> None:
-        """Faust says that the broker has our own write at `offset`.
-
-        Only the next offset in order moves the mark. A gap means that another worker wrote in between (this
-        process was frozen, say), and those records have to be read at the next rebalance.
-        """
-        if offset == self._offsets.get(tp, -1) + 1:
-            self._offsets[TP(tp.topic, tp.partition)] = offset
-
-    def apply_changelog_batch(
-        self, batch: Iterable[EventT[Any]], to_key: Callable[[Any], Any], to_value: Callable[[Any], Any]
-    ) -> None:
-        """Records that Faust's own recovery read after the bulk load."""
-        for event in batch:
-            message = event.message
-            self.remember(message.partition, message.key, message.value)
-            tp = TP(message.topic, message.partition)
-            self._offsets[tp] = max(message.offset, self._offsets.get(tp, -1))
-
-    async def on_rebalance(
-        self, assigned: set[TP], revoked: set[TP], newly_assigned: set[TP], generation_id: int = 0
-    ) -> None:
-        """Before recovery: drop the partitions that are no longer ours, load the new ones in bulk."""
-        topic = self.table.changelog_topic.get_topic_name()
-        ours = {tp for tp in self.app.assignor.assigned_actives() if tp.topic == topic}
-        self._drop({tp.partition for tp in ours})
-        new = sorted(tp for tp in ours if tp not in self._offsets)
-        if new:
-            for tp, records, end in await read_changelog(self.app, new):
-                for key, value in records.items():
-                    self.remember(tp.partition, key, value)
-                if end > 0:
-                    self._offsets[tp] = end - 1
-
-    async def on_recovery_completed(self, active_tps: set[TP], standby_tps: set[TP]) -> None:
-        """Nothing: stale keys went in `on_rebalance`."""
-
-    def _drop(self, kept: set[int]) -> None:
-        for number in [number for number in self._keys if number not in kept]:
-            for key in self._keys.pop(number):
-                self.data.pop(key, None)
-        self._offsets = {tp: offset for tp, offset in self._offsets.items() if tp.partition in kept}
-
-
-STORES.aliases["licet"] = "agents.memory:Store"
-
-
-def bootstrap(app: Any) -> str:
-    """The app's brokers as a plain client takes them."""
-    return ",".join(f"{url.host}:{url.port}" for url in app.conf.broker)
-
-
-async def read_changelog(app: Any, tps: list[TP]) -> list[tuple[TP, Records, int]]:
-    """The newest value of every key in `tps`, and each partition's end offset.
-
-    Read until the *position* reaches the end: compaction leaves gaps, so the last record may be far before it.
-    """
-    consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap(app),
-        auto_offset_reset="earliest",
-        enable_auto_commit=False,
-        max_partition_fetch_bytes=4 << 20,
-    )
-    await consumer.start()
-    try:
-        wanted = [TopicPartition(tp.topic, tp.partition) for tp in tps]
-        consumer.assign(wanted)
-        ends = await consumer.end_offsets(wanted)
-        # Not `seek_to_beginning`: it races with the client's own reset to the end, and now and then a partition came
-        # out empty (measured: one of ten rebalances).
-        for tp, begin in (await consumer.beginning_offsets(wanted)).items():
-            consumer.seek(tp, begin)
-        records: dict[TopicPartition, Records] = {tp: {} for tp in wanted}
-        behind = [tp for tp in wanted if await consumer.position(tp) < ends[tp]]
-        while behind:
-            for tp, batch in (await consumer.getmany(*behind, timeout_ms=1000, max_records=20_000)).items():
-                _apply(records[tp], batch)
-            behind = [tp for tp in behind if await consumer.position(tp) < ends[tp]]
-        return [(TP(tp.topic, tp.partition), records[tp], ends[tp]) for tp in wanted]
-    finally:
-        await consumer.stop()
-
-
-def _apply(records: Records, batch: Iterable[Any]) -> None:
-    for record in batch:
-        if record.value is None:
-            records.pop(record.key, None)
-        else:
-            records[record.key] = record.value
+LOOK = 10.0
+"""Seconds between two looks for records of somebody else, besides the look when our own offsets have a gap. Below the
+changelog's min.compaction.lag.ms: until then no record that counts is compacted away for one that hides it."""
 
 
 class Memory:
     """The table, as the actors use it: text keys, bytes values, explicit partitions, awaited writes."""
 
-    def __init__(self, app: faust.App, partitions: int, on_failure: Callable[[BaseException], None]) -> None:
+    def __init__(
+        self, app: faust.App, partitions: int, on_failure: Callable[[BaseException], None], owner: str
+    ) -> None:
+        self._app = app
         self._table = app.Table(
             "sites", key_type=bytes, value_type=bytes, partitions=partitions, store="licet://sites"
         )
         self._on_failure = on_failure
+        self.store.owner, self.store.claim = owner, self._claim
 
     @property
     def store(self) -> Store:
@@ -168,6 +55,14 @@ class Memory:
         for key in self.store.keys_of(partition):
             yield key.decode(), self.store.data[key]
 
+    def holds(self, partition: int) -> bool:
+        """Whether this partition is claimed by this process, as far as it knows."""
+        return partition in self.store.fences
+
+    def is_undisputed(self, partition: int) -> bool:
+        """Whether this partition is ours, and nobody else wrote into it before our last record."""
+        return self.store.is_undisputed(partition)
+
     def put(self, partition: int, key: str, value: bytes | None) -> Awaitable[Any]:
         """Write (None deletes): visible here at once, done when the broker has it.
 
@@ -175,11 +70,62 @@ class Memory:
         what the broker has.
         """
         raw = key.encode()
-        future = self._table.send_changelog(partition, raw, value, key_serializer="raw", value_serializer="raw")
+        future = self._send(partition, raw, value, self.store.fences.get(partition, Fence()))
         self.store.remember(partition, raw, value)
+        return future
+
+    def _send(self, partition: int, key: bytes, value: bytes | None, fence: Fence) -> Awaitable[Any]:
+        future = self._table.changelog_topic.send_soon(
+            key=key, value=value, partition=partition, headers=fence.headers, key_serializer="raw",
+            value_serializer="raw",
+        )  # fmt: skip
         future.add_done_callback(self._check)
         return future
 
+    def _claim(self, tp: TP, fence: Fence) -> Awaitable[Any]:
+        return self._send(tp.partition, claim_key(tp.partition), fence.to_bytes(), fence)
+
     def _check(self, future: Any) -> None:
-        if not future.cancelled() and future.exception() is not None:
+        if future.cancelled():
+            return
+        if future.exception() is not None:
             self._on_failure(future.exception())
+            return
+        sent = future.result()
+        self.store.set_persisted_offset(TP(sent.topic, sent.partition), sent.offset)
+
+    async def watch(self) -> None:
+        """For as long as the worker runs: what a stale record hides is written again, before compaction loses it."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK):
+                    await self.store.gap.wait()
+            try:
+                await self.mend()
+            except Exception as error:  # noqa: BLE001 - the broker is away: looked for again until it is back
+                log.warning("the changelog cannot be looked into now: %r", error)
+                await asyncio.sleep(1.0)
+
+    async def mend(self) -> None:
+        """Read what others wrote into our partitions; write again what it hides."""
+        store, begins = self.store, self.store.unread()
+        term = store.term
+        store.gap.clear()
+        async with Changelog(self._app, list(begins)) as changelog:
+            ends = await changelog.ends() if begins else {}
+            behind = {tp: begin for tp, begin in begins.items() if begin < ends[tp]}
+            async for tp, batch in changelog.read(behind, ends):
+                if store.term != term:
+                    return
+                store.look_at(tp, batch)
+        if store.term != term:
+            return
+        for tp in behind:
+            if tp.partition in store.fences:
+                store.read_up_to(tp, ends[tp])
+        again = store.take_hidden()
+        for partition, key, value in again:
+            log.warning(
+                "%r in partition %s was overwritten by a process that is no owner; written again", key, partition
+            )
+            self.put(partition, key.decode(), value)

@@ -23,5 +23,4 @@ LOOP_LAG = Histogram(
     "How late the event loop woke up from a sleep of half a second.",
     buckets=(0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 5, 30),
 )
-HOLDS_DROPPED = Counter("licet_holds_dropped_total", "Holds of a site whose command never came to its actor.")
 HOLD_FAILURES = Counter("licet_hold_reader_failures_total", "Times that the reader of staff's commands failed.")

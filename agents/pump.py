@@ -66,8 +66,6 @@ class Pump:
         self.paused = True
         self.sure: Callable[[], bool] = lambda: True
         """Whether the broker said not long ago that this worker is a member: only then is anything sent or told."""
-        self.held: Callable[[str], bool] = lambda _site: False
-        """Whether staff have stopped a site, though its mailbox may not say so yet (E25)."""
         self._hold_until = 0.0
 
     def start(self, heads: Iterable[Head], delay: float, dead: Callable[[str], bool] = lambda _worker: False) -> None:
@@ -169,7 +167,7 @@ class Pump:
             slot = self._slots.get(site)
             if slot is None or slot.busy or slot.due > now:
                 continue  # an older push of the same site
-            if self.held(site) or not self._may_run(site):
+            if not self._may_run(site):
                 slot.due = now + TICK
                 self._push(site, slot.due)
                 continue
@@ -187,7 +185,7 @@ class Pump:
 
         def still_ours() -> bool:
             here = epoch == self.epoch and not self.paused and self.sure() and time.monotonic() >= slot.ready
-            return here and self._standstill.look() == standstills and not self.held(site)
+            return here and self._may_run(site) and self._standstill.look() == standstills
 
         try:
             done = await self._stepper.step(site, still_ours)

@@ -31,6 +31,8 @@ class Mailbox:
         """Partition -> offset of the last message that was dealt with."""
         self.on_change: Callable[[str], None] = lambda _site: None
         """Called with a site that may have something to do now."""
+        self.on_decided: Callable[[mailbox.Message], None] = lambda _message: None
+        """Called with each message that was dealt with."""
 
     async def __call__(self, stream: Any) -> None:
         """Consume in order, one message at a time."""
@@ -45,6 +47,7 @@ class Mailbox:
             change = decide(self._sites.get(message.site), message, event.message.timestamp, self._policy)
             await self._sites.commit(change)
         self.read[event.message.partition] = event.message.offset
+        self.on_decided(message)
         self.on_change(message.site)
 
     def _refused(self, event: Any) -> None:

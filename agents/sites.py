@@ -55,9 +55,8 @@ class Sites:
         In this order a crash in between repeats facts under the same ids, and never loses one. Each step waits for
         the one before: a head names no part that the broker has not (the crawl could not go on), and a message
         counts as seen, and parts go, only after the head that follows from them (the crawl would be lost, accepted
-        and never ended). Two records sent together may arrive one without the other. Nothing fences a
-        Kafka producer, so a process that stood still asks first: its old head would undo what the new owner did
-        since, lose an open intent, or open a crawl again that is over.
+        and never ended). Two records sent together may arrive one without the other. A process that stood still
+        asks first whose the site is; what it had sent before, readers pass over (`agents.fences`).
         """
         site, partition, term = change.head.site, change.head.partition, self._term
         await self._sure(partition, term)
@@ -68,15 +67,17 @@ class Sites:
         named = [(key, value) for key, value in change.parts if value is not None and key != seen]
         rest = [(key, value) for key, value in change.parts if value is None or key == seen]
         self._parsed[site] = applied(before, change)
-        await self._put(partition, named)
+        await self._put(partition, named, term)
         if change.head != before.head:
-            await self._put(partition, [(head_key(site), change.head.model_dump_json().encode())])
-        await self._put(partition, rest)
+            await self._put(partition, [(head_key(site), change.head.model_dump_json().encode())], term)
+        await self._put(partition, rest, term)
         if term == self._term and not change.head.jobs and not change.head.intents:
             self._parsed.pop(site, None)  # a site at rest is read again when it is needed
 
-    async def _put(self, partition: int, records: Sequence[tuple[str, bytes | None]]) -> None:
+    async def _put(self, partition: int, records: Sequence[tuple[str, bytes | None]], term: int) -> None:
+        """Under the claim that was ours when the change was computed, or not at all."""
         if records:
+            self._ours(partition, term)
             await asyncio.gather(*[self._memory.put(partition, key, value) for key, value in records])
 
     def whole(self, partition: int) -> bool:
@@ -85,8 +86,23 @@ class Sites:
 
     async def _sure(self, partition: int, term: int) -> None:
         await self.settled()
-        if term != self._term or partition not in self._owned:
+        while self._is_ours(partition, term) and not self.undisputed(partition):  # noqa: ASYNC110 - `Memory.watch` looks
+            await asyncio.sleep(0.05)  # somebody wrote in between: a zombie, or our successor
+        self._ours(partition, term)
+
+    def _is_ours(self, partition: int, term: int) -> bool:
+        return term == self._term and partition in self._owned and self._memory.holds(partition)
+
+    def _ours(self, partition: int, term: int) -> None:
+        if not self._is_ours(partition, term):
             raise NotOurs(f"partition {partition} was given to another worker")
+
+    def undisputed(self, partition: int) -> bool:
+        """Whether what was just made durable came directly behind what we wrote before.
+
+        An intent that the broker took behind a successor's claim, or a zombie's record, is followed by no request.
+        """
+        return self._memory.is_undisputed(partition)
 
     def take(self, partitions: set[int]) -> None:
         """A rebalance is over: these are ours, and what was parsed before may have changed elsewhere."""

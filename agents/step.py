@@ -87,7 +87,7 @@ class Stepper:
             return False
         unsent = next((intent for intent in left if _mark(intent) in self._unsent), None)
         if unsent is not None:
-            await self._sites.commit(jobs.unsent(here, unsent, time.time(), self._policy))
+            await self._sites.commit(jobs.unsent(here, unsent, time.time()))
             self._unsent.discard(_mark(unsent))
         else:  # another owner's, or cut short: never answered, but counted (A04)
             await self._sites.commit(jobs.interrupted(here, left, time.time(), self._policy))
@@ -110,7 +110,8 @@ class Stepper:
         if not fresh:
             self.on_slow_broker()
         alive = any(job.id == intent.job for job in head.jobs)
-        return fresh and alive and not head.stopped and still_ours()
+        ours = self._sites.undisputed(head.partition) and still_ours()
+        return fresh and alive and not head.stopped and ours
 
     async def _absorb(self, site: str, plan: Send, intent: Intent, response: Response, ended: float) -> Stepped:
         read = await self._reader.read(plan, response)

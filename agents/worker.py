@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from typing import Any, cast
 
 import faust
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
+from agents.changelog import bootstrap
 from agents.health import Health
-from agents.holds import HoldReader, Holds
+from agents.holds import Holds, Overhearing, committed
 from agents.intake import Intake
 from agents.lives import Lives
-from agents.memory import Memory, bootstrap
+from agents.memory import Memory
 from agents.metrics import REBALANCES
 from agents.post import Post
 from agents.pump import Pump
@@ -32,7 +32,6 @@ from agents.vitals import Vitals
 from crawler.fetch.client import Fetcher
 from crawler.fetch.doh import Carrier, Doh
 from crawler.fetch.network import Network
-from crawler.rules.actor import mark_of
 from crawler.rules.site import Policy
 from models import intake, topics
 from models.ids import partition_of
@@ -90,7 +89,7 @@ class Worker:
         self.app.worker = self
         self.app.on_passed_over = self._fail
         self.failure: asyncio.Future[BaseException] | None = None
-        self.memory = Memory(self.app, self._partitions, self._fail)
+        self.memory = Memory(self.app, self._partitions, self._fail, self._name)
         post = Post(self.app, self._partitions)
         self.sites = Sites(self.memory, post, self._partitions)
         self.carrier = Carrier(Fetcher(network), Doh(settings.dns_resolvers, network))
@@ -105,10 +104,9 @@ class Worker:
         self.mailbox = Mailbox(self.sites, post, policy, self._partitions)
         self.mailbox.on_change = lambda site: self.pump.add(site, self.sites.get(site).head)
         # Commands that stop a site are heard by everybody at once, whoever owns their partition (E25, W13).
-        holds = Holds(lambda site, message: mark_of(message) in self.sites.get(site).seen)
-        self.pump.held = lambda site: holds.held(site, time.monotonic())
-        commands = topics.by_name()[intake.STAFF_TOPIC].partitions
-        self.hold_reader = HoldReader(bootstrap(self.app), commands, holds)
+        self.holds = Holds()
+        self.overhearing = Overhearing(bootstrap(self.app), APP_ID, self.holds)
+        self.mailbox.on_decided = self.holds.decided
         self._agents(Intake(post, policy.profile))
         self.lives = Lives(bootstrap(self.app), me, self._fail)
         self.vitals = self._vitals(settings)
@@ -136,18 +134,20 @@ class Worker:
         """Start reading and, once everything is recovered, crawling."""
         self.failure = asyncio.get_running_loop().create_future()
         # Lives before the group is joined: an older process of this name ends first.
+        self._spawn(self.overhearing.run())
         await self.lives.start()
         self.vitals.start()
-        self.hold_reader.start()
         self.app.finalize()
         await self.app.start()
+        self._spawn(self.memory.watch())
         self.app.producer.buffer.max_messages = 10_000  # at 101 Faust throttles and logs (its #173)
 
     async def stop(self) -> None:
         """Finish the steps under way, hand the sites over, close everything."""
+        for task in self._background:
+            task.cancel()
         await self.pump.close()
         await self.vitals.stop()
-        await self.hold_reader.stop()
         await self.lives.stop()
         await self.app.stop()
         await self.carrier.close()
@@ -188,12 +188,15 @@ class Worker:
         while generation == self._generation:
             try:
                 async with asyncio.timeout(10.0):
-                    ends = await mailbox_ends(self.app, owned)
+                    await self.overhearing.caught_up.wait()
+                    forwarded = await committed(bootstrap(self.app), APP_ID)
+                    ends = await mailbox_ends(self.app, owned)  # asked last: what was forwarded is before them
             except Exception as error:  # noqa: BLE001 - without the ends nothing may be sent: ask until they come
                 log.warning("the ends of the mailboxes are not known yet: %r", error)
                 await asyncio.sleep(1.0)
                 continue
             if generation == self._generation:
+                self.holds.forwarded(forwarded)
                 self._behind = {p: end for p, end in ends.items() if self.mailbox.read.get(p, -1) < end}
                 self._ready(True)
                 log.info("mailboxes to hear first: %s", self._behind or "none")
@@ -210,9 +213,13 @@ class Worker:
             log.warning("no memory in partitions %s: no request is made there until `licet restore` has run", lost)
 
     def _may_run(self, site: str) -> bool:
-        """Whether a site has heard all that was said before the assignment, and its memory is its own (A03)."""
+        """Whether a site may make a request now.
+
+        It has heard all that was said before the assignment, its memory is its own (A03), and no stop is on its way
+        to it (E25).
+        """
         partition = partition_of(site, self._partitions)
-        return self._caught_up(partition) and self.sites.whole(partition)
+        return self._caught_up(partition) and self.sites.whole(partition) and not self.holds.held(site)
 
     def _caught_up(self, partition: int) -> bool:
         end = self._behind.get(partition)

@@ -1,67 +1,101 @@
-"""Holds by themselves: no broker, a clock that is a number."""
+"""Which sites are held: from the command on that every worker hears, until the site's mailbox has decided it."""
 
 from __future__ import annotations
 
 import json
 import uuid
+from types import SimpleNamespace
+from typing import Any
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agents.holds import LIMIT, Holds
+from agents.holds import Holds
 from agents.intake import message_of
+from models.intake import STAFF_TOPIC
 from models.mailbox import Message
 
 SITE = "shop.example"
 
 
-def command(kind: str) -> Message:
-    said = {"address": f"www.{SITE}", "by": "ann", "reason": "so"}
-    raw = json.dumps({"id": str(uuid.uuid4()), "type": kind, "version": 1, "data": said}).encode()
-    return message_of("operator-commands", 0, 0, 0.0, raw)
+def record(offset: int, kind: str = "suspend-site", partition: int = 0, site: str = SITE) -> Any:
+    data = {"address": site, "by": "ann", "reason": "said so"}
+    said = {"id": str(uuid.uuid4()), "type": kind, "version": 1, "producer": "tests", "data": data}
+    return SimpleNamespace(partition=partition, offset=offset, timestamp=1000, value=json.dumps(said).encode())
 
 
-@pytest.mark.parametrize("kind", ["suspend-site", "block-site", "erase-site", "unlist-site"])
-def test_E25_W13_a_stop_holds_its_site_until_the_actor_has_decided_that_very_message(kind: str) -> None:
-    decided: set[tuple[str, str]] = set()
-    holds = Holds(lambda site, message: (site, message) in decided)
-    first, second = command(kind), command(kind)
-    holds.say(first, 0.0)
-    holds.say(second, 0.0)
-    decided.add((SITE, first.id))
-    assert holds.held(SITE, 1.0)
-    assert not holds.held("other.example", 1.0)
-    decided.add((SITE, second.id))
-    assert not holds.held(SITE, 1.0)
+def message(of: Any) -> Message:
+    return message_of(STAFF_TOPIC, of.partition, of.offset, 1.0, of.value)
 
 
-@pytest.mark.parametrize("kind", ["resume-site", "unblock-site", "list-site"])
-def test_E25_a_resumption_neither_holds_nor_ends_a_hold(kind: str) -> None:
-    holds = Holds(lambda _site, _message: False)
-    holds.say(command(kind), 0.0)
-    assert not holds.held(SITE, 0.0)
-    holds.say(command("suspend-site"), 0.0)
-    holds.say(command(kind), 0.0)
-    assert holds.held(SITE, 0.0)
+def hearing(begin: int = 0) -> Holds:
+    holds = Holds()
+    holds.begin({0: begin, 1: begin})
+    return holds
 
 
-def test_E25_a_command_that_was_decided_before_it_is_heard_holds_nothing() -> None:
-    holds = Holds(lambda _site, _message: True)
-    holds.say(command("suspend-site"), 0.0)
-    assert not holds.held(SITE, 0.0)
+def test_E25_a_stop_holds_its_site_until_the_mailbox_has_decided_it() -> None:
+    for kind in ("suspend-site", "block-site", "erase-site"):
+        holds, stop = hearing(), record(0, kind)
+        holds.hear(stop)
+        assert holds.held(SITE)
+        assert not holds.held("other.example")
+        holds.decided(message(stop))
+        assert not holds.held(SITE)
 
 
-def test_E25_a_hold_whose_message_never_comes_is_dropped_and_hearing_it_again_does_not_prolong_it() -> None:
-    holds = Holds(lambda _site, _message: False)
-    said = command("suspend-site")
-    holds.say(said, 0.0)
-    holds.say(said, LIMIT - 1)
-    holds.sweep(LIMIT)
-    assert holds.held(SITE, LIMIT)
-    assert not holds.held(SITE, LIMIT + 1)
+def test_E25_a_resumption_is_not_heard_here() -> None:
+    holds = hearing()
+    holds.hear(record(0))
+    holds.hear(record(1, "resume-site"))
+    assert holds.held(SITE)
 
 
-def test_E25_what_was_said_about_sites_of_others_is_forgotten_in_the_end() -> None:
-    holds = Holds(lambda _site, _message: False)
-    holds.say(command("suspend-site"), 0.0)
-    holds.sweep(2 * LIMIT + 1)
-    assert not holds._held
+def test_E25_two_stops_hold_until_both_are_decided() -> None:
+    holds, first, second = hearing(), record(0), record(0, partition=1)
+    holds.hear(first)
+    holds.hear(second)
+    holds.decided(message(first))
+    assert holds.held(SITE)
+    holds.decided(message(second))
+    assert not holds.held(SITE)
+
+
+def test_what_is_decided_before_it_is_heard_holds_nothing() -> None:
+    holds, stop = hearing(), record(0)
+    holds.decided(message(stop))
+    holds.hear(stop)
+    assert not holds.held(SITE)
+
+
+def test_what_is_in_a_mailbox_already_is_the_mailbox_s() -> None:
+    holds = hearing()
+    holds.hear(record(4))
+    holds.hear(record(7))
+    holds.forwarded({0: 5})
+    assert holds.held(SITE)
+    holds.forwarded({0: 8})
+    assert not holds.held(SITE)
+
+
+def test_what_cannot_be_read_holds_nobody() -> None:
+    holds = hearing()
+    holds.hear(SimpleNamespace(partition=0, offset=0, timestamp=0, value=b"not json"))
+    holds.hear(SimpleNamespace(partition=0, offset=1, timestamp=0, value=None))
+    assert not holds.held(SITE)
+    assert holds.positions == {0: 2, 1: 0}
+
+
+@given(st.lists(st.integers(0, 5), max_size=30), st.integers(0, 3))
+def test_E25_whatever_the_order_it_is_held_exactly_from_hearing_to_decision(order: list[int], begin: int) -> None:
+    """Commands are heard in order; decisions come in any order, more than once, and before they are heard too."""
+    stops = [record(number) for number in range(6)]
+    holds, heard, decided = hearing(begin), begin, set(range(begin))
+    for step in order:
+        if step == 0 and heard < len(stops):
+            holds.hear(stops[heard])
+            heard += 1
+        else:
+            holds.decided(message(stops[step]))
+            decided.add(step)
+        assert holds.held(SITE) == bool(set(range(begin, heard)) - decided)

@@ -2,7 +2,7 @@
 
 What a process sends goes through a queue of its own in order: it is still in the process when that is frozen or
 killed before the queue is emptied, it is on its way afterwards, and then nothing recalls it. Nothing fences a
-producer (as in production: no transactions), so a process that wakes late writes late.
+producer (as in production: no transactions), so a process that wakes late writes late. Logs can be compacted.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Member:
 class Wire:
     """One process's way to the broker."""
 
-    queue: list[tuple[Callable[[], int], asyncio.Future[Any], float]] = field(default_factory=list)
+    queue: list[tuple[Callable[[], Any], asyncio.Future[Any], float]] = field(default_factory=list)
     cut: bool = False
     sending: bool = False
     last: float = 0.0
@@ -93,7 +93,14 @@ class Broker:
             watcher(record)
         return record.offset
 
-    def send(self, process: Process, arrive: Callable[[], int]) -> asyncio.Future[Any]:
+    def compact(self, topic: str) -> None:
+        """Of each key only the last record stays, under its offset."""
+        for place, log in self.logs.items():
+            if place[0] == topic:
+                newest = {record.key: record.offset for record in log if record is not None}
+                log[:] = [r if r is not None and newest[r.key] == r.offset else None for r in log]  # type: ignore[list-item]
+
+    def send(self, process: Process, arrive: Callable[[], Any]) -> asyncio.Future[Any]:
         """Send in order; the future is done when the process has heard that the broker has it."""
         future: asyncio.Future[Any] = self.loop.create_future()
         wire = self.wire(process)
@@ -126,7 +133,7 @@ class Broker:
             self.loop.call_at(wire.last, self._arrived, process, arrive, future, context=NOBODY)
         return None
 
-    def _arrived(self, process: Process, arrive: Callable[[], int], future: asyncio.Future[Any]) -> None:
+    def _arrived(self, process: Process, arrive: Callable[[], Any], future: asyncio.Future[Any]) -> None:
         offset = arrive()
 
         def acknowledged() -> None:

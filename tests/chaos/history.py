@@ -9,7 +9,8 @@ topics, which carry the wall clock; `clock.jsonl` ties the two. The files, all o
                     "partition", "offset"}; op is invoke, then ok (the broker has it), fail (it has not) or info
                     (nobody knows: it may have happened)
     commands.jsonl  the same for operator-commands
-    nemesis.jsonl   {"at", "event": "start" | "stop" | "heal", "fault", "target"}; one heal after the last fault
+    nemesis.jsonl   {"at", "event": "start" | "stop" | "heal", "fault", "target"}; one heal after the last fault;
+                    a clock's fault says how far it jumped and when: {"jump": seconds, "began"}
     world.jsonl     what the origin serves: {"site", "robots": status, "disallow": [prefix, ..]}
     clock.jsonl     {"monotonic": ns, "wall": seconds}, at least once
     topics.jsonl    {"topic", "partition", "offset", "timestamp": ms, "key", "value" | "value64", "headers"}
@@ -42,6 +43,8 @@ from models.state import Head
 from tests.support.origin import Asked
 
 SECOND = 1_000_000_000
+STALE_CLOCK = 5 * SECOND
+"""After a clock was put right: it is read once a second, and what was dated before may be written later."""
 FILES = (
     "origin", "client", "commands", "nemesis", "world", "clock", "topics", "database", "replay", "egress", "final",
 )  # fmt: skip
@@ -211,6 +214,16 @@ class History:
             for line in self.of(file):
                 found[file, line.data["table"]].append(Line(line.file, line.number, line.data["row"]))
         return dict(found)
+
+    def jumped(self, at: int) -> list[int]:
+        """What a wall-clock time may mean, besides `at` (monotonic): a clock fault may have made it early or late."""
+        found = []
+        for line in self.of("nemesis"):
+            if (jump := line.get("jump")) is not None:
+                real = at - jump * SECOND
+                if line.data["began"] <= real <= line.data["at"] + STALE_CLOCK:
+                    found.append(real)
+        return found
 
     @cached_property
     def offset(self) -> float:

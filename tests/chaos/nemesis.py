@@ -256,14 +256,17 @@ class Nemesis(EventFaults, OutageFaults):
 
     # clock
 
-    async def clock(self, name: str, rng: random.Random) -> None:
-        """The wall clock of one worker jumps, and back again."""
+    async def clock(self, name: str, rng: random.Random) -> dict[str, Any]:
+        """The wall clock of one worker jumps, and back again; the history says how far, for what it dates meanwhile."""
         if not FAKETIME.exists():
             raise RuntimeError("libfaketime is not installed")
         file = self._rig.folder / f"{name}.clock"
-        file.write_text(f"{rng.choice((DAY, -HOUR, 61, -61)):+d}")
+        jump = rng.choice((DAY, -HOUR, 61, -61))
+        began = time.monotonic_ns()
+        file.write_text(f"{jump:+d}")
         await asyncio.sleep(12.0)
         file.write_text("+0")
+        return {"jump": jump, "began": began}
 
 
 async def _nobody(_name: str, _life: str) -> None:

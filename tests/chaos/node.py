@@ -20,8 +20,9 @@ from faust.types import TP
 
 from agents import worker as production
 from agents.dead_letters import TOPIC as DEAD_LETTERS
+from agents.holds import Holds
 from agents.intake import Intake
-from agents.memory import Memory, Store
+from agents.memory import Memory
 from agents.post import Post
 from agents.producing import Record as Letter
 from agents.pump import Pump
@@ -29,8 +30,10 @@ from agents.site import Mailbox
 from agents.sites import Sites
 from agents.standstill import STALL, Standstill
 from agents.step import Stepper
+from agents.store import Store
 from crawler.rules.site import Policy
 from models import intake
+from models.intake import STAFF_TOPIC
 from tests.chaos.broker import HEARTBEAT, PARTITIONS, Broker, Record
 from tests.chaos.history import CHANGELOG
 from tests.chaos.virtual import Process
@@ -64,6 +67,21 @@ class Message:
 
 
 @dataclass
+class Overheard:
+    """A record as a plain client shows it."""
+
+    record: Record
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.record, name)
+
+    @property
+    def timestamp(self) -> int:
+        """The broker's time, milliseconds."""
+        return int(self.record.at * 1000)
+
+
+@dataclass
 class Event:
     """What an agent's stream yields."""
 
@@ -92,6 +110,15 @@ class Stream:
                 event.ack()
 
 
+@dataclass(frozen=True)
+class Sent:
+    """What a producer says of a record that the broker has."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
 class Table:
     """The table's changelog, as agents.memory uses it."""
 
@@ -104,16 +131,11 @@ class Table:
         """The changelog's name."""
         return CHANGELOG
 
-    def send_changelog(self, partition: int, key: bytes, value: bytes | None, **_: Any) -> asyncio.Future[Any]:
+    def send_soon(
+        self, *, key: bytes, value: bytes | None, partition: int, headers: Any, **_: Any
+    ) -> asyncio.Future[Any]:
         """One record, in the process's order."""
-        future = self._node.produce("put", CHANGELOG, partition, key, value)
-
-        def remember_offset(done: asyncio.Future[Any]) -> None:
-            if not done.cancelled() and done.exception() is None:
-                self.data.set_persisted_offset(TP(CHANGELOG, partition), done.result())
-
-        future.add_done_callback(remember_offset)
-        return future
+        return self._node.produce("put", CHANGELOG, partition, key, value, tuple(headers))
 
 
 @dataclass
@@ -133,6 +155,9 @@ class Topic:
 
 class Silent:
     """Health, vitals and lives: the rest that this world does not look at."""
+
+    def __init__(self) -> None:
+        self.caught_up = asyncio.Event()
 
     ready = False
     assigned = False
@@ -191,8 +216,11 @@ class Node:
         worker.failure = self.broker.loop.create_future()
         memory = object.__new__(Memory)
         table: Any = Table(self, self.store)
+        memory._app = self  # type: ignore[assignment]
         memory._table = self.store.table = table
         memory._on_failure = worker._fail
+        self._life = f"{self.name}@{len(self.broker.order)}"
+        self.store.owner, self.store.claim = self._life, memory._claim
         worker.memory = memory
         post = object.__new__(Post)
         post._partitions = PARTITIONS
@@ -208,6 +236,10 @@ class Node:
         stepper.on_slow_broker = lambda: worker.pump.hold(max(2.0, worker._delay))
         worker.mailbox = Mailbox(worker.sites, post, policy, PARTITIONS)
         worker.mailbox.on_change = lambda site: worker.pump.add(site, worker.sites.get(site).head)
+        worker.holds = Holds()
+        worker.holds.begin({number: self.broker.committed[STAFF_TOPIC, number] for number in range(PARTITIONS)})
+        worker.overhearing = Silent()  # type: ignore[assignment]
+        worker.mailbox.on_decided = worker.holds.decided
         self.intake = Intake(post, policy.profile)
         return worker
 
@@ -265,6 +297,9 @@ class Node:
         def arrive() -> int:
             return self.broker.append(topic, partition, key, value, headers=headers, writer=self.name)
 
+        if topic == CHANGELOG:
+            return self.broker.send(self.process, lambda: Sent(topic, partition, arrive()))
+
         return self.broker.send(self.process, arrive)
 
     def _gate(self, kind: str) -> str:
@@ -284,6 +319,8 @@ class Node:
             asyncio.create_task(self.intake(self.streams["intake"])),
             asyncio.create_task(self._poll()),
             asyncio.create_task(self._commit_for_ever()),
+            asyncio.create_task(self.worker.memory.watch()),
+            asyncio.create_task(self._overhear()),
         ]
         living: asyncio.Future[Any] = asyncio.create_task(self._live())
         await asyncio.wait({living, self.worker.failure}, return_when=asyncio.FIRST_COMPLETED)
@@ -332,7 +369,9 @@ class Node:
             begin = self.store.persisted_offset(tp)
             log = await self.broker.ask(self.process, functools.partial(self._log, number))
             later = log[-1 if begin is None else begin + 1 :] if begin is not None else log
-            events = [Event(Message(record, self.generation, lambda _: None)) for record in later]
+            events = [
+                Event(Message(record, self.generation, lambda _: None)) for record in later if record is not None
+            ]
             self.store.apply_changelog_batch(events, lambda key: key, lambda value: value)  # type: ignore[arg-type]
 
     def _log(self, number: int) -> list[Record]:
@@ -348,6 +387,17 @@ class Node:
                 for record in log[position:]:
                     stream.queue.put_nowait(Event(Message(record, self.generation, self._ack)))
                 self._positions[topic, number] = len(log)
+
+    async def _overhear(self) -> None:
+        """`agents.holds.Overhearing`, on the model's broker."""
+        holds = self.worker.holds
+        while True:
+            if not self.broker.wire(self.process).cut:
+                for number, begin in holds.positions.items():
+                    for record in self.broker.logs[STAFF_TOPIC, number][begin:]:
+                        holds.hear(Overheard(record))
+                self.worker.overhearing.caught_up.set()
+            await asyncio.sleep(0.25)
 
     def _ack(self, message: Message) -> None:
         if message.generation == self.generation:

@@ -13,14 +13,17 @@ import logging
 import sys
 import tempfile
 import time
+from collections.abc import Awaitable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from aiokafka import AIOKafkaProducer
 from faust.types import TP
 from yarl import URL
 
-from agents.memory import Store, read_changelog
+from agents.fences import Fence, claim_key
+from agents.store import Store
 from stack.kafka import Kafka
 from stack.topics_admin import apply
 from tests.chaos.history import CHANGELOG
@@ -89,14 +92,18 @@ async def _load(bootstrap: str) -> dict[str, float]:
     host, port = bootstrap.split(":")
     app = SimpleNamespace(conf=SimpleNamespace(broker=[URL(f"kafka://{host}:{port}")]))
     began, cpu = time.monotonic(), time.process_time()
-    found = await read_changelog(app, [TP(CHANGELOG, number) for number in range(PARTITIONS)])
-    read = time.monotonic() - began
     store = object.__new__(Store)
     store.__post_init__()
-    for tp, values, _end in found:
-        for key, value in values.items():
-            store.remember(tp.partition, key, value)
-    return {"keys": len(store.data), "read_in": read, "loaded_in": time.monotonic() - began,
+    store.app = app  # type: ignore[assignment]
+    async with _producer(bootstrap) as producer:
+
+        def claim(tp: TP, fence: Fence) -> Awaitable[Any]:
+            key, value = claim_key(tp.partition), fence.to_bytes()
+            return producer.send_and_wait(CHANGELOG, value, key, tp.partition, headers=fence.headers)
+
+        store.claim, store.owner = claim, "recovery"
+        await store.take_over([TP(CHANGELOG, number) for number in range(PARTITIONS)])
+    return {"keys": len(store.data) - PARTITIONS, "loaded_in": time.monotonic() - began,
             "cpu": time.process_time() - cpu}  # fmt: skip
 
 
@@ -108,7 +115,8 @@ async def _write(bootstrap: str, records: int) -> float:
     began = time.monotonic()
     async with _producer(bootstrap) as producer:
         for number in range(records):
-            await producer.send(CHANGELOG, VALUE, key=b"s%d.example|h" % number, partition=number % PARTITIONS)
+            await producer.send(CHANGELOG, VALUE, key=b"s%d.example|h" % number, partition=number % PARTITIONS,
+                                headers=Fence(1).headers)  # fmt: skip
         await producer.flush()
     return time.monotonic() - began
 

@@ -48,14 +48,14 @@ TABLES = ("sites", "crawls", "fetches", "digests", "urls", "pages", "verificatio
 FACTS = ("site-events", "page-fetched")
 SILENCE = 5.0
 DISKS = {"kafka": 320, "postgres": 320}
-"""Megabytes; what runs for ten minutes needs less."""
+"""Megabytes; what sixty sites leave in ten minutes needs less."""
 
 
 class Rig(House):
     """Everything that runs, the doors between, and the files in which all of it is written down."""
 
     def __init__(
-        self, folder: Path, sites: int, nodes: int = 1, *, clocked: bool = False, small: bool = False
+        self, folder: Path, sites: int, nodes: int = 1, *, clocked: bool = False, small: float = 0.0
     ) -> None:
         self.kafka = Kafka(folder / "kafka", nodes)
         # Durable: without, an immediate shutdown loses what was committed in the last moment, and the sink is blamed.
@@ -75,8 +75,8 @@ class Rig(House):
         self._clocked = clocked and FAKETIME.exists()
         self.disks: dict[str, SmallDisk] = {}
         """The disks that can be filled, by whose they are."""
-        if small:
-            self.disks = {what: SmallDisk(folder / what, size) for what, size in DISKS.items()}
+        if small:  # how many times the usual size
+            self.disks = {what: SmallDisk(folder / what, round(size * small)) for what, size in DISKS.items()}
             self.postgres.settings |= {"max_wal_size": "64MB", "min_wal_size": "32MB"}
 
     async def begin(self) -> None:

@@ -59,18 +59,20 @@ PROFILES = {
     "test": Profile(80, 16, {"kill": 3, "freeze_long": 1, "absent_certain": 1, "cut": 1, "database_terminate": 1,
                              "broker_kill": 1, "rival": 1, "poison": 1, "duplicates": 1, "suspension": 1}, 6.0),
     "short": Profile(540, 60, PROCESSES | OUTAGES | EVENTS, 6.0),
-    "long": Profile(3540, 60, PROCESSES | OUTAGES | EVENTS | {"flood": 1}, 6.0),
+    "long": Profile(3540, 100, PROCESSES | OUTAGES | EVENTS | {"flood": 1}, 12.0),
     "utopia": Profile(120, 60, {"flood": 1}, 40.0),
     "figures": Profile(400, 40, KILLS | OUTAGES | {"stuck": 1, "rival": 1, "flood": 1}, 26.0),
     "outages": Profile(3600, 40, {}, 0.0, rounds=ROUNDS),
     "kills": Profile(300, 40, {"kill": 1}, 16.0),
+    "deaths": Profile(300, 40, {"absent_certain": 1}, 38.0),
     "brokers": Profile(300, 40, BROKERS, 30.0, nodes=3),
 }  # fmt: skip
 
 
 async def play(folder: Path, profile: Profile, faults: list[Fault], seed: int) -> dict[str, Any]:
     """Bring the house up, let the nemesis loose, wait for quiet, write everything down."""
-    small = any(fault.what.endswith("_full") for fault in faults)
+    full = any(fault.what.endswith("_full") for fault in faults)
+    small = max(1.0, profile.seconds * profile.sites / 36_000) if full else 0.0
     rig = Rig(folder, profile.sites, profile.nodes, clocked="clock" in profile.weights, small=small)
     report: dict[str, Any] = {}
     try:

@@ -8,6 +8,7 @@ import pytest
 
 import bots
 from tests.chaos import checkers
+from tests.chaos.checkers.verdicts import wall
 from tests.chaos.history import SECOND, Recorder, history, load
 from tests.chaos.mutators import MUTATORS, NotHere
 from tests.chaos.synthetic import Lines, synthetic
@@ -91,6 +92,20 @@ def test_an_event_of_which_nobody_knows_whether_it_was_sent_may_or_may_not_have_
         refused = [line for line in lines["database"] if line["table"] == "crawls" and not line["row"]["accepted"]]
         lines["database"] = [line for line in lines["database"] if line is not refused[0]]
         assert judged(lines)["I9"] == "ok", gone
+
+
+def test_a_page_that_a_wrong_clock_dated_early_was_served_all_the_same() -> None:
+    """Said by two runs: sixty-five pages of a worker an hour behind were "not served before they were stored"."""
+    lines = synthetic(4)
+    page = next(line["row"] for line in lines["database"] if line["table"] == "pages")
+    dated = wall(page["fetched_at"])
+    page["fetched_at"] = dated - 3600.0
+    assert judged(lines)["I10"] == "violated"
+    real = int((dated - lines["clock"][0]["wall"]) * SECOND)
+    fault = {"event": "stop", "fault": "clock", "target": "worker-3", "jump": -3600}
+    for began, verdict in ((real - SECOND, "ok"), (real + SECOND, "violated")):
+        jumped = {**lines, "nemesis": [{**fault, "began": began, "at": began + 12 * SECOND}, *lines["nemesis"]]}
+        assert judged(jumped)["I10"] == verdict
 
 
 def test_a_history_survives_its_files(tmp_path: Path) -> None:

@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 
 from agents import consuming, pump, sites
+from agents.fences import Fence
 from agents.standstill import Standstill
+from agents.store import Store
 from crawler.rules import actor, gate, site
 from crawler.rules.robots_verdict import Verdict
 from crawler.rules.site import Change
+from models.ids import partition_of
 from models.state import Head
-from tests.chaos.broker import NOBODY, SESSION
+from tests.chaos.broker import NOBODY, PARTITIONS, SESSION
+from tests.chaos.node import Node
 from tests.chaos.torture import torture
 from tests.chaos.web import Shop
 from tests.chaos.world import World
@@ -74,6 +78,48 @@ def woken_with_a_message() -> World:
     world.run(0.5)
     world.thaw(name)
     world.settle(400)
+    return world
+
+
+def woken_with_a_result_in_its_buffer() -> World:
+    """The result of /p/2 is in the buffer of a process that stands still; when it wakes, its successor is killed."""
+    world = crawling(pages=10)
+    assert asked(world, "/")
+    name = owner(world)
+    puts: list[str] = []
+
+    def freeze(node: Node, kind: str) -> str:
+        last = world.web.asked[-1]
+        if kind != "put" or node.name != name or last.target != "/p/2" or last.ended is None:
+            return ""
+        puts.append(kind)
+        return "freeze" if len(puts) == 2 else ""  # the first is a part of the page, the second the head
+
+    world.on_call = freeze
+    assert world.until(lambda: world.nodes[name].process.state == "frozen", 40, 0.05)
+    assert world.until(lambda: any(one.target == "/p/4" for one in world.web.asked), 90, 0.05)
+    world.run(0.8)
+    world.on_call = lambda _node, _kind: ""
+    world.thaw(name)
+    world.run(0.01)
+    for other in [other for other in world.nodes if other != name]:
+        world.kill(other)
+    world.settle(400)
+    return world
+
+
+def evicted_unawares() -> World:
+    """Cut off for longer than a session, a worker hears a message and acts on it before it hears of its eviction."""
+    world = crawling(workers=3, pages=4)
+    world.settle(100)
+    for _ in range(3):
+        name = world.broker.owners[partition_of(SITE, PARTITIONS)]
+        world.cut(name)
+        world.run(SESSION + 1.5)
+        world.crawl(SITE)
+        world.run(0.1)
+        world.cut(name, is_cut=False)
+        world.settle(100)
     return world
 
 
@@ -141,8 +187,17 @@ def pace_from_the_start(patch: Patch) -> None:
     patch.setattr(pump, "SLACK", -0.3)
 
 
+def no_fence(patch: Patch) -> None:
+    patch.setattr(Fence, "is_stale", lambda self, key, value, headers: False)
+
+
+def intents_in_dispute(patch: Patch) -> None:
+    patch.setattr(Store, "is_undisputed", lambda self, partition: True)
+
+
 def zombies_write(patch: Patch) -> None:
-    patch.setattr(sites.Sites, "_sure", _at_once)
+    no_fence(patch)
+    patch.setattr(sites.Sites, "_ours", lambda self, partition, term: None)
     patch.setattr(Standstill, "settled", _at_once)
 
 
@@ -186,6 +241,8 @@ GUARDS: list[tuple[Callable[[Patch], None], Callable[[], World], set[str]]] = [
     (no_takeover_wait, frozen_in_a_request, {"I1"}),
     (pace_from_the_start, plain, {"I2"}),
     (zombies_write, woken_with_a_message, {"I3", "I9"}),
+    (no_fence, woken_with_a_result_in_its_buffer, {"I8", "I9"}),
+    (intents_in_dispute, evicted_unawares, {"I1", "I2", "I3", "I9"}),
     (acknowledged_before_written, killed_with_a_slow_broker, {"I9"}),
     (messages_not_remembered, delivered_again, {"I9"}),
     (gate_open, unverified, {"I4"}),

@@ -27,19 +27,17 @@ def test_A03_whichever_call_fails_or_is_the_last_the_crawl_ends_once_and_every_p
     assert wrong == {}
 
 
-IN_HAND = {"put", "tell", "fetch"}
-"""A process that is frozen with a record in its producer's buffer, or between the last look and the send, does what
-it had in hand when it wakes: no look of its own can prevent that (a Kafka producer is not fenced; at somebody else's
-web server nothing is). These are the injected cases that docs/survival.md counts."""
+IN_HAND = {"fetch"}
+"""A process that is frozen between its last look and the send makes its request when it wakes: no look of its own can
+prevent that, and at somebody else's web server nothing is fenced. These are the injected cases that docs/survival.md
+counts. A record that was in its producer's buffer is fenced (`agents.fences`), and a fact repeats itself."""
 
 
-def test_E16_a_worker_frozen_at_any_call_never_makes_two_requests_at_once() -> None:
+def test_E16_A03_a_worker_frozen_at_any_call_breaks_nothing_but_where_it_was_about_to_send() -> None:
     wrong: Counter[str] = Counter()
     for number in range(1, len(UNTROUBLED.calls) + 1):
         run = torture(number, "freeze")
-        found = run.wrong()
-        assert not [one for one in found if one.startswith("I1:")], (number, found)
-        if found:
+        if run.wrong():
             wrong[run.calls[number - 1]] += 1
     assert set(wrong) <= IN_HAND, wrong
-    assert wrong.total() <= 0.2 * len(UNTROUBLED.calls), wrong
+    assert wrong.total() <= 0.1 * len(UNTROUBLED.calls), wrong

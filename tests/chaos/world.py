@@ -11,18 +11,21 @@ import json
 import logging
 import random
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Self
+
+from faust.types import TP
 
 import bots
-from agents import memory, pump, standstill, step
+from agents import memory, pump, standstill, step, store
 from agents import worker as production
-from agents.memory import Records
+from agents.fences import Reading
 from crawler.rules.site import Policy
 from models import events
 from models.events import read_content, read_event
 from models.ids import job_id, marker_of
+from models.intake import STAFF_TOPIC
 from models.state import Head, head_key
 from tests.chaos import checkers
 from tests.chaos.broker import NOBODY, PARTITIONS, Broker, Record
@@ -52,6 +55,8 @@ class World:
         self.broker.watchers.append(self._news)
         self.loop.call_soon(self.broker.check, context=NOBODY)
         self._events = 0
+        self.partition: int | None = None
+        """Where clients write; None: anywhere."""
         for number in range(PARTITIONS):  # begun empty on purpose (A03)
             site = marker_of(number, PARTITIONS)
             marker = Head(site=site, partition=number, marker=True).model_dump_json().encode()
@@ -92,7 +97,10 @@ class World:
     def cut(self, name: str, is_cut: bool = True) -> None:
         """The way between a worker and the broker is broken, or whole again."""
         self._fault("cut" if is_cut else "whole", name)
-        self.broker.wire(self.nodes[name].process).cut = is_cut
+        node = self.nodes[name]
+        self.broker.wire(node.process).cut = is_cut
+        if not is_cut:
+            node.process.call(node.news.set)  # what came meanwhile is fetched now
 
     def redeliver(self, partition: int) -> None:
         """The mailbox of a partition is read again from its beginning, after a rebalance."""
@@ -119,7 +127,7 @@ class World:
         file = "commands" if topic == "operator-commands" else "client"
         line = {"id": event, "topic": topic, "type": kind, "site": site, "account": "acme", "requester": "customer"}
         self.lines[file].append({"at": self._ns(), "op": "invoke", **line})
-        partition = self.random.randrange(PARTITIONS)
+        partition = self.random.randrange(PARTITIONS) if self.partition is None else self.partition
         offset = self.broker.append(topic, partition, b"any", value)
         self.lines[file].append({"at": self._ns(), "op": "ok", **line, "partition": partition, "offset": offset})
         return event
@@ -170,19 +178,23 @@ class World:
             self.start("worker-1")
 
     def quiet(self) -> bool:
-        """Everything is read, and no site has anything to do."""
+        """Everything is read, no site has anything to do, and everybody knows what is theirs."""
         self.revive()
         places = [(topic, number) for topic in ("site-mailbox", *INTAKE) for number in range(PARTITIONS)]
         read = all(self.broker.committed[place] == len(self.broker.logs[place]) for place in places)
-        return read and not self.open_sites()
+        return read and not self.open_sites() and all(self.at_home(node) for node in self.nodes.values())
+
+    def at_home(self, node: Node) -> bool:
+        """Whether a worker is in the group as it is now, with its partitions claimed and nothing to write again."""
+        current = node.generation == self.broker.generation and not self.broker.rebalancing
+        return current and node.owned == node.store.fences.keys() and not node.store.gap.is_set()
 
     def open_sites(self) -> set[str]:
         """Sites whose newest head has jobs or open intents."""
-        newest: dict[bytes | None, bytes | None] = {}
+        newest: dict[bytes, bytes | None] = {}
         for number in range(PARTITIONS):
-            for record in self.broker.logs[CHANGELOG, number]:
-                newest[record.key] = record.value
-        heads = [json.loads(value) for key, value in newest.items() if key and key.endswith(b"|h") and value]
+            newest |= self.reading(number).values
+        heads = [json.loads(value) for key, value in newest.items() if key.endswith(b"|h") and value]
         return {head["site"] for head in heads if head["jobs"] or head["intents"]}
 
     def _news(self, record: Record) -> None:
@@ -197,32 +209,38 @@ class World:
     # -- what was seen
 
     def forgotten(self) -> set[bytes]:
-        """Keys of which an owner remembers something else than the log says (A03)."""
+        """Keys of which an owner remembers something else than the log says (A03), to whoever reads it next."""
         wrong: set[bytes] = set()
         for node in self.nodes.values():
             for number in node.owned:
-                log: dict[bytes, bytes] = {}
-                for record in self.broker.logs[CHANGELOG, number]:
-                    assert record.key is not None
-                    if record.value is None:
-                        log.pop(record.key, None)
-                    else:
-                        log[record.key] = record.value
+                log = self.reading(number)
                 held = {key: node.store.data[key] for key in node.store.keys_of(number)}
-                wrong |= {key for key in log.keys() | held.keys() if log.get(key) != held.get(key)}
+                wrong |= {key for key in log.values.keys() | held.keys() if log.values.get(key) != held.get(key)}
+                wrong |= log.hidden
         return wrong
+
+    def reading(self, number: int) -> Reading:
+        """A partition of the changelog, read by nobody in particular."""
+        reading = Reading()
+        reading.take(record for record in self.broker.logs[CHANGELOG, number] if record is not None)
+        return reading
 
     def facts(self) -> list[Any]:
         """What was told, in the order in which the broker got it."""
         return [read_event(r.value) for r in self.broker.order if r.topic == "site-events" and r.value]
 
-    def history(self) -> History:
-        """As files would have it."""
+    def told(self) -> list[events.Fact]:
+        """Facts and contents, in the order in which the broker got them."""
         told: list[events.Fact] = []
         for record in self.broker.order:
             if record.topic in ("site-events", "page-fetched") and record.value:
                 read = read_event if record.topic == "site-events" else read_content
                 told.append(read(record.value))
+        return told
+
+    def history(self) -> History:
+        """As files would have it."""
+        told = self.told()
         rows = [{"table": table, "row": row} for table, found in project(told).items() for row in found]
         origin: list[dict[str, Any]] = []
         for asked in self.web.asked:
@@ -270,7 +288,10 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
         (pump, "TICK", 0.5),  # half of a virtual house's steps are its pumps' looks at the clock
         (standstill, "boottime", clock.monotonic),
         (production, "mailbox_ends", functools.partial(_ends, broker)),
-        (memory, "read_changelog", functools.partial(_changelog, broker)),
+        (production, "bootstrap", lambda node: node),
+        (production, "committed", functools.partial(_committed, broker)),
+        (memory, "Changelog", functools.partial(Changelog, broker)),
+        (store, "Changelog", functools.partial(Changelog, broker)),
     ]
     saved = [(module, name, getattr(module, name)) for module, name, _ in places]
     for module, name, value in places:
@@ -296,20 +317,38 @@ async def _ends(broker: Broker, node: Any, owned: set[int]) -> dict[int, int]:
     return await broker.ask(node.process, look)  # type: ignore[no-any-return]
 
 
-async def _changelog(broker: Broker, node: Any, tps: list[Any]) -> list[tuple[Any, Records, int]]:
-    found = []
-    for tp in tps:
-        log: list[Record] = await broker.ask(node.process, functools.partial(_log, broker, tp.partition))
-        records: Records = {}
-        for record in log:
-            assert record.key is not None
-            if record.value is None:
-                records.pop(record.key, None)
-            else:
-                records[record.key] = record.value
-        found.append((tp, records, len(log)))
-    return found
+async def _committed(broker: Broker, node: Any, _group: str) -> dict[int, int]:
+    def look() -> dict[int, int]:
+        return {number: broker.committed[STAFF_TOPIC, number] for number in range(PARTITIONS)}
+
+    return await broker.ask(node.process, look)  # type: ignore[no-any-return]
 
 
-def _log(broker: Broker, number: int) -> list[Record]:
-    return list(broker.logs[CHANGELOG, number])
+class Changelog:
+    """`agents.changelog.Changelog` on the model's broker."""
+
+    def __init__(self, broker: Broker, node: Any, tps: list[TP]) -> None:
+        self._broker, self._node, self._tps = broker, node, tps
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        return
+
+    async def begins(self) -> dict[TP, int]:
+        """Nothing is ever deleted from the front."""
+        return dict.fromkeys(self._tps, 0)
+
+    async def ends(self) -> dict[TP, int]:
+        """Asked of the broker."""
+        logs = self._broker.logs
+        return await self._broker.ask(self._node.process, lambda: {tp: len(logs[tp]) for tp in self._tps})  # type: ignore[no-any-return]
+
+    async def read(self, begins: Mapping[TP, int], ends: Mapping[TP, int]) -> AsyncIterator[tuple[TP, list[Record]]]:
+        """One partition after the other."""
+        for tp in begins:
+            log = await self._broker.ask(
+                self._node.process, lambda tp=tp: self._broker.logs[tp][begins[tp] : ends[tp]]
+            )
+            yield tp, [record for record in log if record is not None]

@@ -26,11 +26,11 @@ pytestmark = [pytest.mark.kafka, pytest.mark.stack, pytest.mark.timeout(300)]
 
 @pytest.mark.parametrize("fault", [signal.SIGSTOP, signal.SIGKILL], ids=["frozen", "killed"])
 async def test_E25_W13_a_stop_is_effective_within_2_s_though_the_owner_of_its_command_is_gone(
-    fault: signal.Signals, kafka: Kafka, postgres: Postgres, tmp_path: Path
+    fault: signal.Signals, fresh_broker: Kafka, postgres: Postgres, tmp_path: Path
 ) -> None:
     # names of its own: what the other case suspended stays suspended on the broker that both have
     names = [f"{fault.name.lower()}{number}.example" for number in range(8)]
-    house = House(tmp_path, kafka, postgres, names)
+    house = House(tmp_path, fresh_broker, postgres, names)
     async with house:
         await house.start(2, "tests.house.shops:small")
         for name in names:

@@ -61,6 +61,7 @@ class Play:
     resolvers: tuple[str, ...] = ("one", "two")
     lookups: list[Lookup] = field(default_factory=list)
     requests: list[tuple[float, float, Request]] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
     contents: list[Any] = field(default_factory=list)
     records: dict[str, bytes] = field(default_factory=dict)
@@ -105,6 +106,11 @@ class Play:
                 "data": {"account": "acme", "address": self.host, "by": "ann", "reason": "so", **data},
             }
         )
+        self.messages.append(message)
+        self.hear(message)
+
+    def hear(self, message: Message) -> None:
+        """One message, perhaps again."""
         self.commit(decide(self.site, message, self.now, self.policy))
 
     def verify(self, account: str = "acme") -> None:

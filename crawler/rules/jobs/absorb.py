@@ -14,7 +14,7 @@ from crawler.rules.site import Change, Policy, Site, joined, with_job, without_j
 from models import ids
 from models.events import Fact, RequestEnded, SitePaused, UrlNamed, named
 from models.profile import Phase
-from models.state import Ask, Head, Intent
+from models.state import PAIRS_ONLY, Ask, Head, Intent
 from models.web import Kind, Outcome, Response
 
 TRIES = 3
@@ -118,23 +118,38 @@ def interrupted(site: Site, intents: Collection[Intent], now: float, policy: Pol
     change = Change(site.head)
     for intent in intents:
         here = Site(change.head, site.seen, site.robots, site.frontiers)
-        change = joined(change, _interrupted(here, intent, now, policy, sent=True))
+        change = joined(change, _interrupted(here, intent, now, policy))
     return change
 
 
-def unsent(site: Site, intent: Intent, now: float, policy: Policy) -> Change:
-    """An intent whose request was not sent, for certain: ownership or the clock changed while it was written."""
-    return _interrupted(site, intent, now, policy, sent=False)
+def unsent(site: Site, intent: Intent, now: float) -> Change:
+    """An intent whose request was not sent, for certain: ownership or the clock changed while it was written.
+
+    It costs neither a try nor the budget (E18), however often a slow broker makes it happen; its number is spent.
+    """
+    head, job = _without(site.head, intent), site.job(intent.job)
+    if job is not None and job.ask is not None:
+        kind = PAIRS_ONLY if job.ask.pairs_only else intent.kind
+        requests = {**job.requests, kind: job.requests[kind] - 1}
+        head = with_job(head, moved(job, requests={name: count for name, count in requests.items() if count}))
+    record = _record(head, intent, _cut_short(intent, now), Outcome.INTERRUPTED, job is None, "")
+    return Change(head, facts=(record.model_copy(update={"sent": False}),))
 
 
-def _interrupted(site: Site, intent: Intent, now: float, policy: Policy, *, sent: bool) -> Change:
-    response = Response(Outcome.INTERRUPTED, started_at=intent.at, ended_at=now, elapsed=0.0)
+def _cut_short(intent: Intent, now: float) -> Response:
+    return Response(Outcome.INTERRUPTED, started_at=intent.at, ended_at=now, elapsed=0.0)
+
+
+def _without(head: Head, intent: Intent) -> Head:
+    return head.model_copy(update={"intents": tuple(other for other in head.intents if other.id != intent.id)})
+
+
+def _interrupted(site: Site, intent: Intent, now: float, policy: Policy) -> Change:
+    response = _cut_short(intent, now)
     job = site.job(intent.job)
     if job is not None and job.ask is not None and job.ask.attempt >= TRIES:
         return absorb(site, intent, job.ask, response, None, policy)
-    open_ = tuple(other for other in site.head.intents if other.id != intent.id)
-    head = site.head.model_copy(update={"intents": open_})
+    head = _without(site.head, intent)
     if job is not None and job.ask is not None:
         head = with_job(head, moved(job, ask=job.ask.model_copy(update={"attempt": job.ask.attempt + 1})))
-    record = _record(head, intent, response, Outcome.INTERRUPTED, job is None, "")
-    return Change(head, facts=(record.model_copy(update={"sent": sent}),))
+    return Change(head, facts=(_record(head, intent, response, Outcome.INTERRUPTED, job is None, ""),))

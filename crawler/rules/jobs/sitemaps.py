@@ -27,6 +27,10 @@ def first_sitemaps(verdict: Verdict, host: str, site: str) -> tuple[str, ...]:
 def next_ask(site: Site, job: Job, now: float, profile: Profile) -> Ask | Change:
     """The next sitemap, or the change that leaves this phase."""
     spent = job.requests.get(Kind.SITEMAP, 0) >= profile.budget.sitemap_requests
+    if spent and job.ask is not None:  # the fifth was cut short: it has its outcome all the same (A04)
+        fact = not_asked(site.head, job, Kind.SITEMAP, job.ask.url, now, Outcome.OVER_BUDGET)
+        job = counted(moved(job, ask=None), Outcome.OVER_BUDGET)
+        return Change(with_job(site.head, job), facts=(fact,))
     if spent or (job.ask is None and not job.sitemaps):
         return Change(with_job(site.head, moved(job, ask=None, sitemaps=(), phase="pages")))
     if job.ask is not None:

@@ -62,7 +62,8 @@ def _served(history: History) -> dict[tuple[str, str], list[Request]]:
 
 
 def _was_served(history: History, row: Any, served: dict[tuple[str, str], list[Request]]) -> bool:
-    at = history.monotonic(wall(row["fetched_at"])) + SLACK
+    said = history.monotonic(wall(row["fetched_at"]))
+    at = max([said, *history.jumped(said)]) + SLACK
     target = "/" + row["url"].split("/", 3)[3]
     return any(request.asked.arrived <= at for request in served.get((row["site"], target), ()))
 

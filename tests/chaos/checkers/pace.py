@@ -84,10 +84,9 @@ def egress(history: History, profile: Profile) -> list[Anomaly]:
 
 
 def suspension(history: History, profile: Profile) -> list[Anomaly]:
-    """I14 (E25): no request of a site later than two seconds after its mailbox had the command, until it is resumed.
+    """I14 (E25): no request of a site later than two seconds after the command was acknowledged, until it is resumed.
 
-    The mailbox and not the intake topic: a command that waits there because a broker or the worker that reads it is
-    down is what `suspension_delays` is about.
+    From the acknowledgement and not from the mailbox on, whoever may be dead or frozen in between.
     """
     found = []
     spans = _suspended(history)
@@ -120,12 +119,17 @@ def _heard(history: History) -> dict[str, tuple[int, Line]]:
 
 
 def _suspended(history: History) -> dict[str, list[tuple[int, float, Line]]]:
-    """Site -> (heard, resumed, line). A resumption counts from its invocation: it may work at once."""
+    """Site -> (said, resumed, line). A resumption counts from its invocation: it may work at once."""
     spans: dict[str, list[tuple[int, float, Line]]] = {}
     sites = {message.id: message.site for _, message in history.messages}
     kinds = {message.id: message.type for _, message in history.messages}
     resumed = [said for said in history.said if said.type == "resume-site" and said.may_have_happened]
-    for event, (at, line) in _heard(history).items():
+    said: dict[str, int] = {}
+    for one in history.said:
+        if one.done is not None and one.op == "ok":
+            said[one.id] = min(one.done, said.get(one.id, one.done))
+    for event, (heard, line) in _heard(history).items():
+        at = min(heard, said.get(event, heard))
         if kinds[event] == "suspend-site":
             later = [one.invoked for one in resumed if one.site == sites[event] and _after(one.done, at)]
             spans.setdefault(sites[event], []).append((at, min(later, default=float("inf")), line))
