@@ -352,7 +352,7 @@ class Rig(House):
             with (self.folder / "replay.log").open("wb") as log:
                 process = await asyncio.create_subprocess_exec(*command, env=env, stdout=log, stderr=log)
                 if await process.wait():
-                return  # its log says why, and I12 stays unknown
+                    return  # its log says why, and I12 stays unknown
             (self.folder / "replay.jsonl").touch()
             for table in TABLES:
                 self.record.rows(table, self.rows(f'SELECT * FROM "{table}"'), "replay")
