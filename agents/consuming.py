@@ -7,99 +7,76 @@ exception leaves the loop.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+import time
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from aiokafka.errors import KafkaError
 
+from agents.dead_letters import DeadLetter
+from agents.line import Line, Send, insisted
 from agents.sites import NotOurs
 from models.wire import Unreadable
 
 log = logging.getLogger(__name__)
-Result = TypeVar("Result")
 
-FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0
-"""Seconds between tries while the broker is away; doubling."""
-
+SAY = 1.0
+"""Seconds between two lines about dead letters of one cause; a line for each was a tenth of their cost (measured)."""
 
 Handle = Callable[[Any], Awaitable[None]]
-Refuse = Callable[[Any, Unreadable], Awaitable[None]]
+Refused = Callable[[Any], None]
 
 
-async def consume(stream: Any, handle: Handle, refuse: Refuse, *, letters: int = 1) -> None:
-    """Give every event of `stream` to `handle`; what it cannot read goes to `refuse`.
+async def consume(stream: Any, handle: Handle, send: Send, *, refused: Refused = lambda _event: None) -> None:
+    """Give every event of `stream` to `handle`; what it cannot read goes to the dead letters by `send`.
 
     A broker that is away is waited for. Any other error is a defect of ours or of the event: the event goes to the
-    dead letters, with the traceback in the log, and the next one runs at once. So many `letters` may be on their
-    way to the broker at a time: one by one they were 300 a second, and all behind a flood waited (measured).
+    dead letters, with the traceback in the log, and the next one runs at once, without waiting for the letter:
+    one by one they were 300 a second, and all behind a flood waited (measured). `refused` hears of each.
     """
-    line = Line(letters)
+    line = Line(send)
     try:
         async for event in stream.events():
             event.message.incref()
-            error = await _insisted(event, partial(_handled, event, handle))
-            await line.join(
-                event, None if error is None else partial(_insisted, event, partial(refuse, event, error))
-            )
+            error = await insisted(_where(event), partial(_handled, event, handle))
+            if error is None:
+                await line.join(event, None)
+            else:
+                await line.join(event, _letter(event, error))
+                refused(event)
     finally:
         line.leave()
 
 
-class Line:
-    """Events that are dealt with, but for dead letters on their way: acknowledged in the order in which they came.
-
-    So a kill loses none: what was not acknowledged is read again, and the same letter has the same key.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._room = asyncio.Semaphore(most)
-        self._waiting: deque[tuple[Any, asyncio.Task[None] | None]] = deque()
-        self._flying: set[asyncio.Task[None]] = set()
-
-    async def join(self, event: Any, letter: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
-        """Queue up; with a letter, once there is room for it."""
-        task = None
-        if letter is not None:
-            await self._room.acquire()
-            task = asyncio.create_task(letter())
-            self._flying.add(task)
-            task.add_done_callback(self._arrived)
-        self._waiting.append((event, task))
-        self._advance()
-
-    def _arrived(self, task: asyncio.Task[None]) -> None:
-        self._flying.discard(task)
-        self._room.release()
-        self._advance()
-
-    def _advance(self) -> None:
-        while self._waiting:
-            event, task = self._waiting[0]
-            if task is not None and (not task.done() or task.cancelled()):
-                return
-            self._waiting.popleft()
-            event.ack()
-
-    def leave(self) -> None:
-        """The agent ends: what is on its way is not waited for, and not acknowledged."""
-        for task in self._flying:
-            task.cancel()
+def _letter(event: Any, error: Unreadable) -> DeadLetter:
+    """What could not be read, with its cause and where it came from."""
+    of = event.message
+    return DeadLetter(of.topic, of.partition, of.offset, error.cause, str(error), of.value, of.timestamp)
 
 
-async def _insisted(event: Any, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Do it until it works. What fails here is a broker that is away: nothing is acknowledged until it is back."""
-    wait = FIRST_WAIT
-    while True:
-        try:
-            return await work()
-        except Exception as error:  # noqa: BLE001 - whatever it is: an escape would lose the event
-            log.warning("waiting for the broker (%s) with %s", type(error).__name__, _where(event))
-        await asyncio.sleep(wait)
-        wait = min(wait * 2, LONGEST_WAIT)
+class Said:
+    """What is said of dead letters: of each cause a line a second, with the number of those that were left out."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+        self._left_out: dict[str, int] = {}
+
+    def say(self, cause: str, text: str, *values: Any, exc_info: bool = False) -> None:
+        """Say it, or count it."""
+        now = time.monotonic()
+        if now - self._last.get(cause, -SAY) < SAY:
+            self._left_out[cause] = self._left_out.get(cause, 0) + 1
+            return
+        self._last[cause] = now
+        more = self._left_out.pop(cause, 0)
+        if more:
+            text, values = "%s (and %d more since the last line)", (text % values, more)
+        log.warning(text, *values, exc_info=exc_info)
+
+
+_said = Said()
 
 
 async def _handled(event: Any, handle: Handle) -> Unreadable | None:
@@ -107,15 +84,15 @@ async def _handled(event: Any, handle: Handle) -> Unreadable | None:
     try:
         await handle(event)
     except Unreadable as error:
-        log.warning("dead letter: %s: %s: %s", _where(event), error.cause, error)
+        _said.say(error.cause, "dead letter: %s: %s: %s", _where(event), error.cause, error)
         return error
     except KafkaError:
         raise
     except NotOurs as error:
         log.warning("left to its new owner: %s: %s", _where(event), error)
         event.message.incref()  # a reference that nobody gives back: we never acknowledge it
-    except Exception as error:
-        log.exception("dead letter: %s", _where(event))
+    except Exception as error:  # noqa: BLE001 - a defect must not stop what comes after
+        _said.say(type(error).__name__, "dead letter: %s", _where(event), exc_info=True)
         return Unreadable("error", f"{type(error).__name__}: {error}")
     return None
 

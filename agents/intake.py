@@ -20,9 +20,6 @@ from models.mailbox import Message, Origin
 from models.profile import Profile
 from models.wire import Unreadable
 
-LETTERS = 200
-"""Dead letters on their way at a time. More would stand before the intents of requests in the producer's queue."""
-
 
 def message_of(
     topic: str, partition: int, offset: int, at: float, raw: bytes | None, profile: Profile | None = None
@@ -69,7 +66,7 @@ class Intake:
 
     async def __call__(self, stream: Any) -> None:
         """Consume in order."""
-        await consume(stream, self._one, self._post.dead_letter, letters=LETTERS)
+        await consume(stream, self._one, self._post.dead_letters)
 
     async def _one(self, event: Any) -> None:
         origin = event.message

@@ -12,9 +12,13 @@ from faust.tables.manager import TableManager
 
 from agents import versions
 from agents.acks import Consumer
+from agents.producing import Producer
 from models.settings import Settings
 
 log = logging.getLogger(__name__)
+
+MAX_BATCH = 128 * 1024
+"""Bytes of a producer's batch. Nothing lingers, so only what waits anyway fills it; the broker takes 1 MB."""
 
 
 def faust_settings(settings: Settings, app_id: str) -> dict[str, Any]:
@@ -60,9 +64,10 @@ def _by_broker(settings: Settings, app_id: str) -> dict[str, Any]:
     """On Tansu ListOffsets is wrong after a batch of several records, and a named restart takes a minute."""
     if settings.embedded:
         return {"producer_max_batch_size": 1}
+    found: dict[str, Any] = {"producer_max_batch_size": MAX_BATCH}
     if settings.worker_name:
-        return {"consumer_group_instance_id": f"{app_id}-{settings.worker_name}"}
-    return {}
+        found["consumer_group_instance_id"] = f"{app_id}-{settings.worker_name}"
+    return found
 
 
 class Tables(TableManager):
@@ -86,6 +91,7 @@ def build_app(settings: Settings, app_id: str, app_class: type[App] = App, **mor
     """A Faust app with the common settings and `more` of its own; nothing is connected yet."""
     settings.data.mkdir(parents=True, exist_ok=True)  # Faust makes its own folder without the parents
     app = app_class(**{**faust_settings(settings, app_id), **more})
+    app.transport.Producer = Producer  # type: ignore[misc] # dead letters go in batches of our own making
     app.transport.Consumer = Consumer  # type: ignore[misc] # stock Faust commits past events that it dropped (measured)
     return app
 

@@ -36,7 +36,7 @@ class Mailbox:
 
     async def __call__(self, stream: Any) -> None:
         """Consume in order, one message at a time."""
-        await consume(stream, self._one, self._refuse)
+        await consume(stream, self._one, self._post.dead_letters, refused=self._refused)
 
     async def _one(self, event: Any) -> None:
         message = self._message(event)
@@ -50,8 +50,8 @@ class Mailbox:
         self.on_decided(message)
         self.on_change(message.site)
 
-    async def _refuse(self, event: Any, error: Unreadable) -> None:
-        await self._post.dead_letter(event, error)
+    def _refused(self, event: Any) -> None:
+        """It was heard, and means nothing to any site; its letter may still be on its way."""
         self.read[event.message.partition] = event.message.offset
 
     def _message(self, event: Any) -> mailbox.Message:

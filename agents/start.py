@@ -65,6 +65,28 @@ def run_sink(settings: Settings) -> int:
     return run_service(lambda: Sink(settings, health), health, settings)
 
 
+def run_replay(settings: Settings, *, add: bool) -> int:
+    """Replay the topics of facts into the database of the settings; the process's exit code (docs/commands.md)."""
+    from agents.replay import ReplayError, run
+    from agents.storing import DatabaseAwayError
+
+    def say(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    try:
+        done = run(settings, say, add=add)
+    except ReplayError as error:
+        say(f"Error: {error}")
+        return MISTAKE
+    except DatabaseAwayError as error:
+        say(f"Error: The database went away: {error}. Run it again with --add: nothing is stored twice.")
+        return MISTAKE
+    for letter in done.letters:
+        say(f"unreadable: {letter.topic}/{letter.partition}/{letter.offset}: {letter.cause}: {letter.message}")
+    print(f"Replayed {done.records:,} records into {done.rows:,} rows; {len(done.letters):,} could not be used.")
+    return 1 if done.letters else 0
+
+
 def stand_by() -> None:
     """A spare waits here, with everything imported and nothing begun, until its supervisor needs it.
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import secrets
+import sys
 import tempfile
 import time
 import uuid
@@ -17,6 +19,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import uvloop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
 import bots
@@ -46,24 +49,35 @@ def main() -> int:
         return 0
     for name in ("aiokafka", "agents.consuming"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    worst = asyncio.run(_measure())
-    for speed, delay in worst.items():
-        print(f"{speed:>7,} poisonous events a second: worst delay of {GOOD} good ones {delay:6.3f} s")
+    uvloop.install()  # as the worker
+    found = asyncio.run(_measure())
+    for speed, (delay, cpu, load) in found.items():
+        each = f", {cpu / POISON * 1e3:.3f} ms of CPU for each of {POISON:,}" if speed else ""
+        print(f"{speed:>7,} a second: worst delay of {GOOD} good ones {delay:6.3f} s{each} (load {load:.1f})")
+    worst = {speed: delay for speed, (delay, _, _) in found.items()}
     kept = worst[GOAL_AT] - worst[0] <= GOAL
     print(f"goal: at most {GOAL:g} s more at {GOAL_AT:,} a second: {'kept' if kept else 'MISSED'}")
+    behind = worst[SPEEDS[-1]] - worst[0]
+    print(f"behind all at once: {behind:.3f} s more ({'within' if behind <= GOAL else 'beyond'} {GOAL:g} s)")
     return int(not kept)
 
 
-async def _measure() -> dict[int, float]:
+async def _measure() -> dict[int, tuple[float, float, float]]:
+    """Speed -> seconds of the slowest good event, CPU seconds of this process, and the load of the machine."""
     with tempfile.TemporaryDirectory() as name:
         async with Kafka(Path(name) / "broker") as kafka:
             await apply(kafka.bootstrap)
             async with _intake(kafka.bootstrap, Path(name)), _mailboxes(kafka.bootstrap) as mailboxes:
                 found = {}
                 for speed in SPEEDS:
-                    sent = asyncio.create_task(_send(kafka.bootstrap, speed))
-                    found[speed] = await _worst(mailboxes)
-                    await sent
+                    began = time.process_time()
+                    # from another process: its work is no delay of ours
+                    sender = await asyncio.create_subprocess_exec(
+                        sys.executable, "-m", "bench.poison", kafka.bootstrap, str(speed)
+                    )
+                    delay = await _worst(mailboxes)
+                    found[speed] = delay, time.process_time() - began, os.getloadavg()[0]
+                    await sender.wait()
                 return found
 
 
@@ -117,3 +131,7 @@ async def _worst(mailboxes: AIOKafkaConsumer) -> float:
             for records in (await mailboxes.getmany(timeout_ms=500)).values():
                 delays += [one.timestamp / 1e3 - json.loads(one.value)["said_at"] for one in records]
     return max(delays)
+
+
+if __name__ == "__main__":
+    asyncio.run(_send(sys.argv[1], int(sys.argv[2])))

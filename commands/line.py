@@ -65,6 +65,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "kafka": _entry("stack:kafka", "Start Apache Kafka and keep it in the foreground."),
         "worker": _entry("processes:worker", "Run a worker: hear commands, make the requests."),
         "sink": _entry("processes:sink", "Run the sink: write facts and texts to PostgreSQL."),
+        "replay": _entry("processes:replay", "Read the facts of the broker into an empty database."),
         "keep": _entry("stack:keep", "Run a worker or the sink, again and again: for containers."),
         "topics": _entry("topics:topics", "Compare a broker with topics.yaml, and mend it."),
         "migrate": _entry("database:migrate", "Bring the database to the schema of this version."),

@@ -1,4 +1,4 @@
-"""`licet worker` and `licet sink`: one process each, as `app` builds them."""
+"""`licet worker`, `licet sink` and `licet replay`: one process each, as `app` builds them."""
 
 from __future__ import annotations
 
@@ -30,3 +30,20 @@ def sink(config: Path | None) -> None:
     import app  # noqa: PLC0415 - see above
 
     sys.exit(app.run_sink(settings_for(config)))
+
+
+@click.command()
+@click.option("--add", is_flag=True, help="Also into a database that has rows: what is missing is added.")
+@click.pass_obj
+@in_one_sentence
+def replay(config: Path | None, add: bool) -> None:
+    """Read the facts of the broker into an empty database.
+
+    For auditors: the topics are read from their beginnings to where they end now, by the code of the sink, into the
+    database of the configuration (LICET_DATABASE_URL), which `licet migrate` has made ready. The rows are those that
+    the sink has made, but for texts that the broker no longer has. Nothing is written to the broker, and no group is
+    joined. Exit code 1: records could not be read; each is named.
+    """
+    import app  # noqa: PLC0415 - see above
+
+    sys.exit(app.run_replay(settings_for(config), add=add))

@@ -17,7 +17,7 @@ from crawler.reading.features import Row, flat, rows
 from crawler.reading.regions import Regions
 from crawler.reading.rules import forbidden, own_tables, protected
 
-LEAN = 0.88
+LEAN = 0.97
 """The best threshold for F1 is half the best F1 that can be expected of a page; a little lower keeps more."""
 DROPPED = -4.0
 """The log-odds of a block that a rule dropped, for its neighbours."""

@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import sys
 import time
 import uuid
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import KafkaConnectionError
 
 import bots
+from agents.dead_letters import DeadLetter
 from agents.intake import Intake
+from agents.line import MOST_BYTES, OVERHEAD, Line
 from agents.post import Post
 from agents.runtime import build_app, raw_topic
 from models.settings import Settings
@@ -35,23 +41,148 @@ async def test_A04_I15_ten_thousand_poisonous_events_are_set_aside_and_no_good_o
         for place, end in (await consumer.end_offsets(places)).items():
             consumer.seek(place, end)
         sent = await flood(kafka.bootstrap)
-        settings = Settings(kafka=(kafka.bootstrap,), data=tmp_path, session_timeout=6, heartbeat_interval=1)
         name = f"poison-{secrets.token_hex(4)}"
-        app = build_app(settings, name, stream_wait_empty=False)
-        app.agent(raw_topic(app, TOPIC), name="intake", concurrency=1)(
-            Intake(Post(app, 12), bots.load("ema")).__call__
-        )
-        app.finalize()
-        await app.start()
-        app.producer.buffer.max_messages = 10_000
-        try:
+        async with intake(kafka.bootstrap, name, tmp_path):
             letters, heard = await read(consumer, sent)
             await committed(kafka.bootstrap, name, sent)
-        finally:
-            await app.stop()
     assert len(letters) == len(set(letters)) == POISON
     assert set(letters) == sent["poison"]
     assert heard == sent["good"]
+
+
+async def test_A04_I15_a_worker_that_is_killed_among_poisonous_events_loses_none_and_no_good_one(
+    kafka: Kafka, tmp_path: Path
+) -> None:
+    await apply(kafka.bootstrap)
+    async with AIOKafkaConsumer(bootstrap_servers=kafka.bootstrap) as consumer:
+        places = [TopicPartition("dead-letters", 0), *(TopicPartition("site-mailbox", n) for n in range(12))]
+        consumer.assign(places)
+        for place, end in (await consumer.end_offsets(places)).items():
+            consumer.seek(place, end)
+        sent = await flood(kafka.bootstrap)
+        name = f"poison-{secrets.token_hex(4)}"
+        code = "import sys; from tests.agents.test_poison import serve; serve(*sys.argv[1:])"
+        child = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", code, kafka.bootstrap, name, str(tmp_path / "a")
+        )
+        try:
+            begun = await read(consumer, sent, wanted=POISON // 4)
+        finally:
+            child.kill()
+            await child.wait()
+        async with intake(kafka.bootstrap, name, tmp_path / "b"):
+            await committed(kafka.bootstrap, name, sent)
+            ended = await read(consumer, sent, begun=begun, patience=30.0)
+    assert sent["poison"] <= set(ended[0])
+    assert sent["good"] <= ended[1]
+
+
+class Event:
+    """Stands for Faust's event."""
+
+    acked = False
+
+    def ack(self) -> None:
+        self.acked = True
+
+
+def letter(number: int, raw: bytes = b"not json") -> DeadLetter:
+    return DeadLetter(TOPIC, 0, number, "json", "not JSON", raw, 0.0)
+
+
+async def test_A04_a_good_event_overtakes_letters_and_is_acknowledged_after_them() -> None:
+    told, events, sent = asyncio.Event(), [Event() for _ in range(12)], list[DeadLetter]()
+
+    async def send(letters: Sequence[DeadLetter]) -> int:
+        await told.wait()
+        sent.append(letters[0])
+        return 1
+
+    line = Line(send)
+    try:
+        await line.join(events[0], None)
+        for number, event in enumerate(events[1:11]):
+            await line.join(event, letter(number))
+        await line.join(events[11], None)
+        assert [event.acked for event in events] == [True] + [False] * 11
+        told.set()
+        async with asyncio.timeout(30):
+            while not events[11].acked:  # noqa: ASYNC110 - another task's progress
+                await asyncio.sleep(0.01)
+        assert all(event.acked for event in events)
+        assert sent == [letter(number) for number in range(10)]
+    finally:
+        line.leave()
+
+
+async def test_A04_a_broker_that_fails_gets_the_same_letters_again_and_nothing_is_acknowledged_before() -> None:
+    events, tries, early = [Event(), Event()], 0, list[bool]()
+
+    async def send(letters: Sequence[DeadLetter]) -> int:
+        nonlocal tries
+        tries += 1
+        early.append(any(event.acked for event in events))
+        if tries == 1:
+            raise KafkaConnectionError
+        return len(letters)
+
+    line = Line(send)
+    try:
+        for number, event in enumerate(events):
+            await line.join(event, letter(number))
+        async with asyncio.timeout(30):
+            while not all(event.acked for event in events):  # noqa: ASYNC110 - another task's progress
+                await asyncio.sleep(0.01)
+        assert early == [False, False]
+    finally:
+        line.leave()
+
+
+@pytest.mark.parametrize("size", [1, 1_000_000, 2 * MOST_BYTES])
+async def test_A04_letters_on_their_way_are_bounded_in_bytes(size: int) -> None:
+    """With a broker that does not answer; one letter is let through whatever its size."""
+    joined, line = 0, Line(lambda _letters: asyncio.Future())
+    raw = b"x" * size
+
+    async def flooded() -> None:
+        nonlocal joined
+        while True:
+            await line.join(Event(), letter(joined, raw))
+            joined += 1
+
+    flooding = asyncio.create_task(flooded())
+    try:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert joined == max(1, MOST_BYTES // (size + OVERHEAD))
+    finally:
+        flooding.cancel()
+        line.leave()
+
+
+def serve(bootstrap: str, name: str, folder: str) -> None:
+    """An intake in a process of its own, until it is killed."""
+
+    async def run() -> None:
+        async with intake(bootstrap, name, Path(folder)):
+            await asyncio.Event().wait()
+
+    asyncio.run(run())
+
+
+@asynccontextmanager
+async def intake(bootstrap: str, name: str, folder: Path) -> AsyncIterator[None]:
+    """The intake agent alone, as a worker runs it."""
+    settings = Settings(kafka=(bootstrap,), data=folder, session_timeout=6, heartbeat_interval=1)
+    app = build_app(settings, name, stream_wait_empty=False)
+    app.agent(raw_topic(app, TOPIC), name="intake", concurrency=1)(Intake(Post(app, 12), bots.load("ema")).__call__)
+    app.finalize()
+    await app.start()
+    app.producer.buffer.max_messages = 10_000
+    try:
+        yield
+    finally:
+        await app.stop()
 
 
 async def flood(bootstrap: str) -> dict[str, set[int]]:
@@ -73,12 +204,23 @@ def good(number: int) -> bytes:
     return json.dumps({"id": str(uuid.uuid4()), "type": TOPIC, "version": 1, "producer": "x", "data": data}).encode()
 
 
-async def read(consumer: AIOKafkaConsumer, sent: dict[str, set[int]]) -> tuple[list[int], set[int]]:
-    """The offsets that the dead letters and the mailboxes' messages name."""
-    letters: list[int] = []
-    heard: set[int] = set()
-    deadline = time.monotonic() + 120
-    while (len(letters), len(heard)) < (POISON, len(sent["good"])) and time.monotonic() < deadline:
+Found = tuple[list[int], set[int]]
+
+
+async def read(
+    consumer: AIOKafkaConsumer,
+    sent: dict[str, set[int]],
+    *,
+    wanted: int = POISON,
+    begun: Found | None = None,
+    patience: float = 120.0,
+) -> Found:
+    """The offsets that the dead letters and the mailboxes' messages name; until so many letters have come."""
+    letters, heard = begun or (list[int](), set[int]())
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        if len(sent["poison"].intersection(letters)) >= wanted and (wanted < POISON or heard >= sent["good"]):
+            break
         for place, records in (await consumer.getmany(timeout_ms=500)).items():
             for record in records:
                 if place.topic == "dead-letters":

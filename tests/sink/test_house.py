@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter
 from agents import versions
 from agents.dead_letters import MAX_BYTES, DeadLetter
 from agents.health import Health
-from agents.runtime import faust_settings
+from agents.runtime import MAX_BATCH, faust_settings
 from models.settings import Settings
 
 
@@ -77,7 +77,7 @@ def test_faust_s_settings_on_kafka_and_on_tansu(tmp_path: Path) -> None:
     found = faust_settings(kafka, "app")
     assert found["broker"] == ["kafka://a:1", "kafka://b:2"]
     assert found["consumer_group_instance_id"] == "app-w1"
-    assert "producer_max_batch_size" not in found
+    assert found["producer_max_batch_size"] == MAX_BATCH
     assert found["web_enabled"] is False
     tansu = faust_settings(Settings(kafka="a:1", data=tmp_path, worker_name="w1", broker_kind="tansu"), "app")
     assert tansu["producer_max_batch_size"] == 1
