@@ -35,6 +35,7 @@ HEAD = b"h" * 1400
 """Bytes of a site's head in the middle of a crawl (measured: 1,394)."""
 SITES, CRAWLS, REQUESTS = 300, 5, 66
 """Robots.txt, sitemaps, 60 pages and a few more; five crawls a day (E18, E21)."""
+HOUR = 3600.0
 SETTLED = 20.0
 """Seconds without a change on the disk after which the cleaner has come to its end: it looks every 15 s."""
 
@@ -44,26 +45,29 @@ async def takeover() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         async with Kafka(Path(folder)) as kafka:
             await apply(kafka.bootstrap)
+            # Dated over the hour that it stands for: the cleaner leaves the last ten minutes (min.compaction.lag.ms).
+            began = time.time() - HOUR
             async with _producer(kafka.bootstrap) as producer:
                 for crawl in range(CRAWLS):
                     for number in range(REQUESTS):
+                        at = began + HOUR * (crawl * REQUESTS + number) / (CRAWLS * REQUESTS)
                         for site in range(SITES):
-                            await _request(producer, site, crawl, number)
+                            await _request(producer, site, crawl, number, int(at * 1000))
             await _settled(Path(folder))
             found = await _load(kafka.bootstrap)
             return found | {"requests": SITES * CRAWLS * REQUESTS, "megabytes": _size(Path(folder)) / 1e6}
 
 
-async def _request(producer: AIOKafkaProducer, site: int, crawl: int, number: int) -> None:
+async def _request(producer: AIOKafkaProducer, site: int, crawl: int, number: int, at: int) -> None:
     """What one request writes (measured: 2.2 heads, 0.9 chunks of the frontier, which are deleted at the end)."""
-    where = site % PARTITIONS
+    where: dict[str, Any] = {"partition": site % PARTITIONS, "timestamp_ms": at, "headers": Fence(1).headers}
     for _ in range(2):
-        await producer.send(CHANGELOG, HEAD, key=b"s%d.example|h" % site, partition=where)
+        await producer.send(CHANGELOG, HEAD, key=b"s%d.example|h" % site, **where)
     chunk = b"s%d.example|f|%d" % (site, number)
-    await producer.send(CHANGELOG, VALUE, key=chunk, partition=where)
+    await producer.send(CHANGELOG, VALUE, key=chunk, **where)
     if number == REQUESTS - 1 and crawl < CRAWLS - 1:
         for old in range(REQUESTS):
-            await producer.send(CHANGELOG, None, key=b"s%d.example|f|%d" % (site, old), partition=where)
+            await producer.send(CHANGELOG, None, key=b"s%d.example|f|%d" % (site, old), **where)
 
 
 def _size(folder: Path) -> int:
