@@ -53,12 +53,13 @@ def main() -> None:
     if MODE == "child":
         grandchild = subprocess.Popen(["sleep", "300"])
         print(f"grandchild {grandchild.pid}")
-    print("told " + json.dumps({k: v for k, v in os.environ.items() if k.startswith("LICET_")}))
     server = HTTPServer(("127.0.0.1", int(os.environ["LICET_METRICS_PORT"])), Ready)
     if MODE == "deaf":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     else:
         signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
+    # Last: whoever has read this may end us, and we leave in order.
+    print("told " + json.dumps({k: v for k, v in os.environ.items() if k.startswith("LICET_")}))
     server.serve_forever()
     print("left in order")
 
