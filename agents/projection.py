@@ -58,8 +58,8 @@ def _merge(target: Target, first: Row, second: Row) -> Row:
         return {**first, **widest}
     if target.rule is Rule.NEWEST:
         return max(first, second, key=lambda row: (row[target.mark], row["fact"]))
-    if target.rule is Rule.OLDEST:
-        return min(first, second, key=lambda row: row[target.mark])
+    if target.rule is Rule.LATEST:
+        return max(first, second, key=lambda row: row[target.mark])
     return first
 
 
@@ -113,9 +113,9 @@ def _upsert(target: Target, sample: Row) -> Insert:
             where=(new.first_at < old.first_at) | (new.last_at > old.last_at),
         )
     mark = target.mark
-    if target.rule is Rule.OLDEST:
+    if target.rule is Rule.LATEST:
         return statement.on_conflict_do_update(
-            index_elements=target.keys, set_={mark: new[mark]}, where=new[mark] < old[mark]
+            index_elements=target.keys, set_={mark: new[mark]}, where=new[mark] > old[mark]
         )
     where: ColumnElement[bool] = old[mark].is_(None)
     if target.rule is Rule.NEWEST:

@@ -21,7 +21,7 @@ class Rule(StrEnum):
 
     FIRST = "first"  # the first copy stands; a late one changes nothing
     FILL = "fill"  # a part of the row that is written once: `mark` is its first column
-    OLDEST = "oldest"  # the first copy stands, and `mark` is the earliest of all
+    LATEST = "latest"  # the first copy stands, and `mark` is the latest of all
     NEWEST = "newest"  # the newest fact stands, by (time, id)
     WIDEN = "widen"  # the span between the earliest and the latest
 
@@ -53,7 +53,8 @@ ENDS = Target(tables.Crawl, ("crawl",), Rule.FILL, "terminal_at")
 FETCHES = Target(tables.Fetch, ("id",))
 DIGESTS = Target(tables.Digest, ("crawl", "url_id"))
 SIGHTINGS = Target(tables.Sighting, ("crawl", "page_id"))
-URLS = Target(tables.Url, ("url_id",), Rule.OLDEST, "named_at")
+URLS = Target(tables.Url, ("url_id",), Rule.LATEST, "named_at")
+"""Not the earliest: an erasure would take a URL that was named again since, when it comes after both (I12)."""
 PAGES = Target(tables.Page, ("page_id",))
 LISTINGS = Target(tables.Listing, ("job",))
 ERASURES = Target(tables.Erasure, ("id",))

@@ -27,8 +27,8 @@ def _merged(target: Target, held: dict[str, Any] | None, row: dict[str, Any]) ->
         return dict(row)
     if target.rule is Rule.FILL:
         return held if held.get(target.mark) is not None else {**held, **row}
-    if target.rule is Rule.OLDEST:
-        return {**held, target.mark: min(held[target.mark], row[target.mark])}
+    if target.rule is Rule.LATEST:
+        return {**held, target.mark: max(held[target.mark], row[target.mark])}
     if target.rule is Rule.NEWEST:
         return max(held, row, key=lambda one: (one[target.mark], one["fact"]))
     if target.rule is Rule.WIDEN:

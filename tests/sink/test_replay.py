@@ -28,7 +28,7 @@ async def replayed(settings: Settings, *, add: bool = False) -> tuple[Replayed, 
 
 def empty(engine: Engine) -> None:
     with engine.begin() as connection:
-        connection.execute(text("SET session_replication_role = replica"))
+        connection.execute(text("SET LOCAL session_replication_role = replica"))
         for table in Base.metadata.sorted_tables:
             connection.execute(text(f"DELETE FROM {table.name}"))
 
