@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -17,7 +17,7 @@ from aiokafka.errors import KafkaError
 from sqlalchemy import Engine, select
 
 from agents.dead_letters import DeadLetter
-from agents.storing import READERS, Record, schema_problem, store
+from agents.storing import READERS, DatabaseAwayError, Record, Stored, schema_problem, store
 from models import topics
 from models.database import make_engine
 from models.settings import Settings
@@ -27,12 +27,14 @@ BATCH = 500
 """Records in one transaction."""
 NEWS = 2.0
 """Seconds between two lines of progress."""
+PATIENCE = 60.0
+"""Seconds without a record, after which the broker is taken for gone: its client itself would wait for ever."""
 Say = Callable[[str], None]
 Offsets = Mapping[TopicPartition, int]
 
 
 class ReplayError(Exception):
-    """Nothing was begun; the sentence says why, and what to do."""
+    """It was not begun or cannot go on; the sentence says why, and what to do."""
 
 
 @dataclass(slots=True)
@@ -78,9 +80,7 @@ def _look(engine: Engine, *, add: bool) -> None:
 
 async def _replay(bootstrap: str, engine: Engine, say: Say) -> Replayed:
     places = [TopicPartition(name, n) for name in READERS for n in range(topics.by_name()[name].partitions)]
-    consumer = AIOKafkaConsumer(
-        bootstrap_servers=bootstrap, enable_auto_commit=False, max_partition_fetch_bytes=4 << 20
-    )
+    consumer = _consumer(bootstrap)
     try:
         await consumer.start()
         consumer.assign(places)
@@ -94,20 +94,45 @@ async def _replay(bootstrap: str, engine: Engine, say: Say) -> Replayed:
         await consumer.stop()
 
 
+def _consumer(bootstrap: str) -> AIOKafkaConsumer:
+    """Where retention overtakes it, it goes on with the earliest that is left; the default is to leap to the end."""
+    return AIOKafkaConsumer(
+        bootstrap_servers=bootstrap,
+        enable_auto_commit=False,
+        max_partition_fetch_bytes=4 << 20,
+        auto_offset_reset="earliest",
+    )
+
+
 async def _read(consumer: AIOKafkaConsumer, engine: Engine, ends: Offsets, progress: _Progress) -> Replayed:
     """Up to `ends`: what comes later is another replay's."""
-    done = Replayed()
+    done, heard = Replayed(), time.monotonic()
     behind = [place for place, end in ends.items() if await consumer.position(place) < end]
     while behind:
         got = await consumer.getmany(*behind, timeout_ms=1000, max_records=BATCH)
         records = [_record(one) for place, batch in got.items() for one in batch if one.offset < ends[place]]
         if records:
-            stored = await asyncio.to_thread(store, engine, records)
+            stored = await asyncio.to_thread(_store, engine, records)
             done.records, done.rows = done.records + len(records), done.rows + stored.rows
-            done.letters += stored.letters
+            done.letters += [replace(letter, raw=None) for letter in stored.letters]  # its name is enough
         behind = [place for place in behind if await consumer.position(place) < ends[place]]
         progress.say(done.records, last=not behind)
+        if got:
+            heard = time.monotonic()
+        elif time.monotonic() - heard > PATIENCE:
+            raise ReplayError(f"The broker has sent nothing for {PATIENCE:g} s. Run it again with --add.")
     return done
+
+
+def _store(engine: Engine, records: Sequence[Record]) -> Stored:
+    """As the sink does it: what takes the database too long at once is stored by halves."""
+    try:
+        return store(engine, records)
+    except DatabaseAwayError as error:
+        if not error.slow or len(records) == 1:
+            raise
+    half = len(records) // 2
+    return _store(engine, records[:half]) + _store(engine, records[half:])
 
 
 def _record(record: Any) -> Record:

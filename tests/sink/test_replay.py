@@ -6,16 +6,18 @@ import asyncio
 from typing import Any
 
 import pytest
-from aiokafka import AIOKafkaConsumer
-from aiokafka.admin import AIOKafkaAdminClient
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from click.testing import CliRunner
 from sqlalchemy import Engine, text
 
+from agents import replay
 from agents.replay import Replayed, ReplayError, run
 from commands.line import licet
+from models import ids, topics
 from models.settings import Settings
 from models.tables import Base
-from tests.sink.histories import apply, dump, history
+from tests.sink.histories import SITE, apply, dump, history, topic_of
 from tests.sink.test_sink import publish
 
 pytestmark = pytest.mark.stack
@@ -100,3 +102,44 @@ def test_a_database_of_another_version_and_a_broker_that_is_away_are_a_sentence_
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     said = CliRunner().invoke(licet, ["replay"], env=environment)
     assert (said.exit_code, "licet migrate" in said.stderr) == (2, True)
+
+
+PLACE = TopicPartition("site-events", ids.partition_of(SITE, topics.by_name()["site-events"].partitions))
+
+
+async def read(settings: Settings, engine: Engine, begin: int, end: int) -> Replayed:
+    """One partition alone, as if it had begun and ended there when the replay started."""
+    consumer = replay._consumer(settings.require_kafka())
+    await consumer.start()
+    try:
+        consumer.assign([PLACE])
+        consumer.seek(PLACE, begin)
+        bounds: Any = {PLACE: begin}, {PLACE: end}
+        return await replay._read(consumer, engine, bounds[1], replay._Progress(lambda line: None, *bounds))
+    finally:
+        await consumer.stop()
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("settings", ["kafka"], indirect=True)
+async def test_what_retention_takes_away_meanwhile_is_all_that_is_missing(settings: Settings, engine: Engine) -> None:
+    facts = [fact for fact in history() if topic_of(fact) == "site-events"]
+    await publish(settings, facts)
+    admin = AIOKafkaAdminClient(bootstrap_servers=settings.require_kafka())
+    await admin.start()
+    try:
+        await admin.delete_records({PLACE: RecordsToDelete(before_offset=5)})
+    finally:
+        await admin.close()
+    assert (await read(settings, engine, 0, len(facts))).records == len(facts) - 5
+
+
+async def test_a_broker_that_falls_silent_is_a_sentence_and_no_replay_for_ever(
+    settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay, "PATIENCE", 1.0)
+    facts = [fact for fact in history() if topic_of(fact) == "site-events"]
+    await publish(settings, facts)
+    with pytest.raises(ReplayError, match="sent nothing"):
+        await read(settings, engine, 0, len(facts) + 1)
+    assert len(dump(engine)["events"]) == len(facts)
