@@ -41,8 +41,9 @@ def replay(config: Path | None, add: bool) -> None:
 
     For auditors: the topics are read from their beginnings to where they end now, by the code of the sink, into the
     database of the configuration (LICET_DATABASE_URL), which `licet migrate` has made ready. The rows are those that
-    the sink has made, but for texts that the broker no longer has. Nothing is written to the broker, and no group is
-    joined. Exit code 1: records could not be read; each is named.
+    the sink has made, but for texts that the broker no longer has or that were erased since, and the list of removed
+    pages (C06) that was made from these. Nothing is written to the broker, and no group is joined. Exit code 1:
+    records could not be read; each is named.
     """
     import app  # noqa: PLC0415 - see above
 
