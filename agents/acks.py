@@ -14,20 +14,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, cast
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
+from faust.transport.drivers.aiokafka import AIOKafkaConsumerThread
 from faust.transport.drivers.aiokafka import Consumer as StockConsumer
 from faust.types import TP
-from mode.services import WaitResults
 
 log = logging.getLogger(__name__)
 
 PATIENCE = 10.0
 """Seconds: what was passed over in a rebalance is usually read again at its end."""
+
+FETCH_WAIT = 100
+"""Milliseconds that the broker holds back an empty answer; Faust says 1,500. The client asks a broker one thing at a
+time, so a question about idle partitions that is out keeps the next records of a busy one waiting (measured: 10,000
+events of one partition, all at once, took 2.0 s instead of 1.6)."""
 
 
 class PassedOver(Exception):
@@ -60,6 +64,15 @@ def advance(base: int, acked: Iterable[int], hole: Hole | None) -> tuple[int, in
     return end, None
 
 
+class Thread(AIOKafkaConsumerThread):
+    """Faust's thread around the client."""
+
+    def _create_worker_consumer(self, transport: Any) -> AIOKafkaConsumer:
+        consumer = super()._create_worker_consumer(transport)
+        consumer._fetch_max_wait_ms = FETCH_WAIT  # noqa: SLF001 - Faust fixes it, and has no setting for it
+        return consumer
+
+
 class Consumer(StockConsumer):
     """Faust's consumer for aiokafka; its bookkeeping of acknowledgements stays, what may be committed is ours."""
 
@@ -69,23 +82,8 @@ class Consumer(StockConsumer):
         self._holes: dict[TP, Hole] = {}
         self._asking: set[asyncio.Task[None]] = set()
 
-    async def wait_first(self, *coros: Any, timeout: Any = None) -> Any:  # noqa: ASYNC109 - Faust's signature
-        """As ever; but what ends without waiting for anything needs no tasks: four for each event of a flood.
-
-        Faust hands every event on through this, next to the wait for a rebalance.
-        """
-        if len(coros) == 2 and timeout is None and asyncio.iscoroutine(coros[0]):
-            work, other = coros
-            try:
-                waits_for = work.send(None)
-            except StopIteration as end:
-                other.close()
-                return WaitResults([work], [end.value], False)
-            except BaseException:
-                other.close()
-                raise
-            coros = (_rest(work, waits_for), other)
-        return await super().wait_first(*coros, timeout=timeout)
+    def _new_consumer_thread(self) -> AIOKafkaConsumerThread:
+        return Thread(self, loop=self.loop, beacon=self.beacon)
 
     async def seek_to_committed(self) -> Mapping[TP, int]:
         """As ever, but all partitions at once; and remember where each begins for us."""
@@ -152,35 +150,6 @@ class Consumer(StockConsumer):
             cast("Any", self.app).on_passed_over(
                 PassedOver(f"{tp.topic}[{tp.partition}]@{lost} was fetched and not handed on")
             )
-
-
-async def _rest(work: Any, waits_for: Any) -> Any:
-    """The rest of a coroutine that was run up to its first wait."""
-    return await _Begun(work, waits_for)
-
-
-class _Begun:
-    """What a coroutine waits for, and then the coroutine."""
-
-    def __init__(self, work: Any, waits_for: Any) -> None:
-        self._work, self._waits_for = work, waits_for
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        step: Callable[[], Any] = partial(self._work.send, None)
-        try:
-            yield self._waits_for
-        except BaseException as error:  # noqa: BLE001 - a cancellation is the coroutine's to answer
-            step = partial(self._work.throw, error)
-        while True:
-            try:
-                waits_for = step()
-            except StopIteration as end:
-                return end.value
-            step = partial(self._work.send, None)
-            try:
-                yield waits_for
-            except BaseException as error:  # noqa: BLE001 - see above
-                step = partial(self._work.throw, error)
 
 
 async def seek_at_once(consumer: AIOKafkaConsumer) -> dict[TopicPartition, int | None]:

@@ -15,8 +15,8 @@ from typing import Any
 import faust
 from faust.types import TP
 
-from agents.changelog import Changelog
 from agents.fences import Fence, claim_key
+from agents.partitions import Partitions, bootstrap
 from agents.store import Store
 
 log = logging.getLogger(__name__)
@@ -111,8 +111,10 @@ class Memory:
         store, begins = self.store, self.store.unread()
         term = store.term
         store.gap.clear()
-        async with Changelog(self._app, list(begins)) as changelog:
-            ends = await changelog.ends() if begins else {}
+        if not begins:
+            return
+        async with Partitions(bootstrap(self._app), begins) as changelog:
+            ends = await changelog.ends()
             behind = {tp: begin for tp, begin in begins.items() if begin < ends[tp]}
             async for tp, batch in changelog.read(behind, ends):
                 if store.term != term:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
+from faust.types import TP
 from sqlalchemy import Engine, select
 
 from agents.dead_letters import DeadLetter
+from agents.partitions import Offsets, Partitions
 from agents.storing import READERS, DatabaseAwayError, Record, Stored, schema_problem, store
 from models import topics
 from models.database import make_engine
@@ -28,9 +29,8 @@ BATCH = 500
 NEWS = 2.0
 """Seconds between two lines of progress."""
 PATIENCE = 60.0
-"""Seconds without a record, after which the broker is taken for gone: its client itself would wait for ever."""
+"""Seconds without a record, after which the broker is taken for gone."""
 Say = Callable[[str], None]
-Offsets = Mapping[TopicPartition, int]
 
 
 class ReplayError(Exception):
@@ -78,50 +78,31 @@ def _look(engine: Engine, *, add: bool) -> None:
         )
 
 
-async def _replay(bootstrap: str, engine: Engine, say: Say) -> Replayed:
-    places = [TopicPartition(name, n) for name in READERS for n in range(topics.by_name()[name].partitions)]
-    consumer = _consumer(bootstrap)
+async def _replay(brokers: str, engine: Engine, say: Say) -> Replayed:
+    """Up to where the topics end now: what comes later is another replay's."""
     try:
-        await consumer.start()
-        consumer.assign(places)
-        begins, ends = await consumer.beginning_offsets(places), await consumer.end_offsets(places)
-        for place, begin in begins.items():
-            consumer.seek(place, begin)
-        return await _read(consumer, engine, ends, _Progress(say, begins, ends))
+        async with Partitions(brokers, [TP(name, n) for name in READERS for n in range(_partitions(name))]) as facts:
+            return await _stored(facts, await facts.begins(), await facts.ends(), engine, say)
     except KafkaError as error:
-        raise ReplayError(f"The broker at {bootstrap} does not answer as it should: {error!r}.") from None
-    finally:
-        await consumer.stop()
+        raise ReplayError(f"The broker at {brokers} does not answer as it should: {error!r}.") from None
 
 
-def _consumer(bootstrap: str) -> AIOKafkaConsumer:
-    """Where retention overtakes it, it goes on with the earliest that is left; the default is to leap to the end."""
-    return AIOKafkaConsumer(
-        bootstrap_servers=bootstrap,
-        enable_auto_commit=False,
-        max_partition_fetch_bytes=4 << 20,
-        auto_offset_reset="earliest",
-    )
-
-
-async def _read(consumer: AIOKafkaConsumer, engine: Engine, ends: Offsets, progress: _Progress) -> Replayed:
-    """Up to `ends`: what comes later is another replay's."""
-    done, heard = Replayed(), time.monotonic()
-    behind = [place for place, end in ends.items() if await consumer.position(place) < end]
-    while behind:
-        got = await consumer.getmany(*behind, timeout_ms=1000, max_records=BATCH)
-        records = [_record(one) for place, batch in got.items() for one in batch if one.offset < ends[place]]
-        if records:
-            stored = await asyncio.to_thread(_store, engine, records)
-            done.records, done.rows = done.records + len(records), done.rows + stored.rows
+async def _stored(facts: Partitions, begins: Offsets, ends: Offsets, engine: Engine, say: Say) -> Replayed:
+    done, progress = Replayed(), _Progress(say, begins, ends)
+    try:
+        async for _, batch in facts.read(begins, ends, most=BATCH, patience=PATIENCE):
+            stored = await asyncio.to_thread(_store, engine, [_record(one) for one in batch])
+            done.records, done.rows = done.records + len(batch), done.rows + stored.rows
             done.letters += [replace(letter, raw=None) for letter in stored.letters]  # its name is enough
-        behind = [place for place in behind if await consumer.position(place) < ends[place]]
-        progress.say(done.records, last=not behind)
-        if got:
-            heard = time.monotonic()
-        elif time.monotonic() - heard > PATIENCE:
-            raise ReplayError(f"The broker has sent nothing for {PATIENCE:g} s. Run it again with --add.")
+            progress.say(done.records)
+    except TimeoutError:
+        raise ReplayError(f"The broker has sent nothing for {PATIENCE:g} s. Run it again with --add.") from None
+    progress.say(done.records, last=True)
     return done
+
+
+def _partitions(topic: str) -> int:
+    return topics.by_name()[topic].partitions
 
 
 def _store(engine: Engine, records: Sequence[Record]) -> Stored:
@@ -147,7 +128,7 @@ class _Progress:
         self._all = sum(end - begins[place] for place, end in ends.items())
         self._began = self._said = time.monotonic()
 
-    def say(self, records: int, *, last: bool) -> None:
+    def say(self, records: int, *, last: bool = False) -> None:
         """So many records are stored. Offsets that the broker has dropped make the whole an upper bound."""
         now = time.monotonic()
         if last or now - self._said >= NEWS:

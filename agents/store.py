@@ -20,8 +20,8 @@ from faust.stores import STORES
 from faust.stores import memory as stock
 from faust.types import TP, EventT
 
-from agents.changelog import Changelog
 from agents.fences import CLAIM, Fence, Reading
+from agents.partitions import Partitions, bootstrap
 
 log = logging.getLogger(__name__)
 
@@ -135,7 +135,7 @@ class Store(stock.Store[bytes, bytes]):
             return
         self._drop({tp.partition for tp in tps})
         found = {tp: Reading() for tp in tps}
-        async with Changelog(self.app, tps) as changelog:
+        async with Partitions(bootstrap(self.app), tps) as changelog:
             ends = await changelog.ends()
             async for tp, batch in changelog.read(await changelog.begins(), ends):
                 found[tp].take(batch)

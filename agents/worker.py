@@ -13,13 +13,13 @@ from typing import Any, cast
 import faust
 from aiokafka import AIOKafkaConsumer, TopicPartition
 
-from agents.changelog import bootstrap
 from agents.health import Health
 from agents.holds import Holds, Overhearing, committed
 from agents.intake import Intake
 from agents.lives import Lives
 from agents.memory import Memory
 from agents.metrics import REBALANCES
+from agents.partitions import bootstrap
 from agents.post import Post
 from agents.pump import Pump
 from agents.reader import Reader

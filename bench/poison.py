@@ -10,7 +10,6 @@ import asyncio
 import json
 import logging
 import os
-import secrets
 import sys
 import tempfile
 import time
@@ -22,15 +21,11 @@ from typing import TYPE_CHECKING
 import uvloop
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 
-import bots
-from agents.intake import Intake
-from agents.post import Post
-from agents.runtime import build_app, raw_topic
 from models import topics
-from models.settings import Settings
 from stack import jars
 from stack.kafka import Kafka
 from stack.topics_admin import apply
+from tests.support.intake import intake
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -67,7 +62,10 @@ async def _measure() -> dict[int, tuple[float, float, float]]:
     with tempfile.TemporaryDirectory() as name:
         async with Kafka(Path(name) / "broker") as kafka:
             await apply(kafka.bootstrap)
-            async with _intake(kafka.bootstrap, Path(name)), _mailboxes(kafka.bootstrap) as mailboxes:
+            async with (
+                intake(kafka.bootstrap, "poison", Path(name) / "data", TOPIC),
+                _mailboxes(kafka.bootstrap) as mailboxes,
+            ):
                 found = {}
                 for speed in SPEEDS:
                     began = time.process_time()
@@ -79,22 +77,6 @@ async def _measure() -> dict[int, tuple[float, float, float]]:
                     found[speed] = delay, time.process_time() - began, os.getloadavg()[0]
                     await sender.wait()
                 return found
-
-
-@asynccontextmanager
-async def _intake(bootstrap: str, folder: Path) -> AsyncIterator[None]:
-    """The intake agent alone, as a worker runs it."""
-    settings = Settings(kafka=(bootstrap,), data=folder / "data", session_timeout=6, heartbeat_interval=1)
-    app = build_app(settings, f"poison-{secrets.token_hex(4)}", stream_wait_empty=False)
-    intake = Intake(Post(app, topics.by_name()["site-mailbox"].partitions), bots.load("ema"))
-    app.agent(raw_topic(app, TOPIC), name="intake", concurrency=1)(intake.__call__)
-    app.finalize()
-    await app.start()
-    app.producer.buffer.max_messages = 10_000
-    try:
-        yield
-    finally:
-        await app.stop()
 
 
 @asynccontextmanager

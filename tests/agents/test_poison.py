@@ -16,15 +16,11 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaConnectionError
 
-import bots
 from agents.dead_letters import DeadLetter
-from agents.intake import Intake
 from agents.line import MOST_BYTES, OVERHEAD, Line
-from agents.post import Post
-from agents.runtime import build_app, raw_topic
-from models.settings import Settings
 from stack.kafka import Kafka
 from stack.topics_admin import apply
+from tests.support.intake import intake
 
 pytestmark = [pytest.mark.kafka, pytest.mark.stack]
 POISON, EVERY = 10_000, 500
@@ -34,15 +30,10 @@ TOPIC = "listing-requested"
 async def test_A04_I15_ten_thousand_poisonous_events_are_set_aside_and_no_good_one_is_lost(
     kafka: Kafka, tmp_path: Path
 ) -> None:
-    await apply(kafka.bootstrap)
-    async with AIOKafkaConsumer(bootstrap_servers=kafka.bootstrap) as consumer:
-        places = [TopicPartition("dead-letters", 0), *(TopicPartition("site-mailbox", n) for n in range(12))]
-        consumer.assign(places)
-        for place, end in (await consumer.end_offsets(places)).items():
-            consumer.seek(place, end)
+    async with listening(kafka.bootstrap) as consumer:
         sent = await flood(kafka.bootstrap)
         name = f"poison-{secrets.token_hex(4)}"
-        async with intake(kafka.bootstrap, name, tmp_path):
+        async with intake(kafka.bootstrap, name, tmp_path, TOPIC):
             letters, heard = await read(consumer, sent)
             await committed(kafka.bootstrap, name, sent)
     own = [offset for offset in letters if offset in sent["poison"]]  # others' floods are in the topic too
@@ -53,12 +44,7 @@ async def test_A04_I15_ten_thousand_poisonous_events_are_set_aside_and_no_good_o
 async def test_A04_I15_a_worker_that_is_killed_among_poisonous_events_loses_none_and_no_good_one(
     kafka: Kafka, tmp_path: Path
 ) -> None:
-    await apply(kafka.bootstrap)
-    async with AIOKafkaConsumer(bootstrap_servers=kafka.bootstrap) as consumer:
-        places = [TopicPartition("dead-letters", 0), *(TopicPartition("site-mailbox", n) for n in range(12))]
-        consumer.assign(places)
-        for place, end in (await consumer.end_offsets(places)).items():
-            consumer.seek(place, end)
+    async with listening(kafka.bootstrap) as consumer:
         sent = await flood(kafka.bootstrap)
         name = f"poison-{secrets.token_hex(4)}"
         code = "import sys; from tests.agents.test_poison import serve; serve(*sys.argv[1:])"
@@ -70,7 +56,7 @@ async def test_A04_I15_a_worker_that_is_killed_among_poisonous_events_loses_none
         finally:
             child.kill()
             await child.wait()
-        async with intake(kafka.bootstrap, name, tmp_path / "b"):
+        async with intake(kafka.bootstrap, name, tmp_path / "b", TOPIC):
             await committed(kafka.bootstrap, name, sent)
             ended = await read(consumer, sent, begun=begun, patience=30.0)
     assert sent["poison"] <= set(ended[0])
@@ -164,25 +150,22 @@ def serve(bootstrap: str, name: str, folder: str) -> None:
     """An intake in a process of its own, until it is killed."""
 
     async def run() -> None:
-        async with intake(bootstrap, name, Path(folder)):
+        async with intake(bootstrap, name, Path(folder), TOPIC):
             await asyncio.Event().wait()
 
     asyncio.run(run())
 
 
 @asynccontextmanager
-async def intake(bootstrap: str, name: str, folder: Path) -> AsyncIterator[None]:
-    """The intake agent alone, as a worker runs it."""
-    settings = Settings(kafka=(bootstrap,), data=folder, session_timeout=6, heartbeat_interval=1)
-    app = build_app(settings, name, stream_wait_empty=False)
-    app.agent(raw_topic(app, TOPIC), name="intake", concurrency=1)(Intake(Post(app, 12), bots.load("ema")).__call__)
-    app.finalize()
-    await app.start()
-    app.producer.buffer.max_messages = 10_000
-    try:
-        yield
-    finally:
-        await app.stop()
+async def listening(bootstrap: str) -> AsyncIterator[AIOKafkaConsumer]:
+    """To the dead letters and the mailboxes, from here on."""
+    await apply(bootstrap)
+    async with AIOKafkaConsumer(bootstrap_servers=bootstrap) as consumer:
+        places = [TopicPartition("dead-letters", 0), *(TopicPartition("site-mailbox", n) for n in range(12))]
+        consumer.assign(places)
+        for place, end in (await consumer.end_offsets(places)).items():
+            consumer.seek(place, end)
+        yield consumer
 
 
 async def flood(bootstrap: str) -> dict[str, set[int]]:

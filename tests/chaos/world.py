@@ -290,8 +290,10 @@ def patched(loop: VirtualLoop, broker: Broker, seeded: random.Random) -> Iterato
         (production, "mailbox_ends", functools.partial(_ends, broker)),
         (production, "bootstrap", lambda node: node),
         (production, "committed", functools.partial(_committed, broker)),
-        (memory, "Changelog", functools.partial(Changelog, broker)),
-        (store, "Changelog", functools.partial(Changelog, broker)),
+        (memory, "bootstrap", lambda node: node),
+        (store, "bootstrap", lambda node: node),
+        (memory, "Partitions", functools.partial(Changelog, broker)),
+        (store, "Partitions", functools.partial(Changelog, broker)),
     ]
     saved = [(module, name, getattr(module, name)) for module, name, _ in places]
     for module, name, value in places:
@@ -325,7 +327,7 @@ async def _committed(broker: Broker, node: Any, _group: str) -> dict[int, int]:
 
 
 class Changelog:
-    """`agents.changelog.Changelog` on the model's broker."""
+    """`agents.partitions.Partitions` on the model's broker."""
 
     def __init__(self, broker: Broker, node: Any, tps: list[TP]) -> None:
         self._broker, self._node, self._tps = broker, node, tps

@@ -9,9 +9,11 @@ import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
 from click.testing import CliRunner
+from faust.types import TP
 from sqlalchemy import Engine, text
 
 from agents import replay
+from agents.partitions import Partitions
 from agents.replay import Replayed, ReplayError, run
 from commands.line import licet
 from models import ids, topics
@@ -104,20 +106,13 @@ def test_a_database_of_another_version_and_a_broker_that_is_away_are_a_sentence_
     assert (said.exit_code, "licet migrate" in said.stderr) == (2, True)
 
 
-PLACE = TopicPartition("site-events", ids.partition_of(SITE, topics.by_name()["site-events"].partitions))
+PLACE = TP("site-events", ids.partition_of(SITE, topics.by_name()["site-events"].partitions))
 
 
 async def read(settings: Settings, engine: Engine, begin: int, end: int) -> Replayed:
     """One partition alone, as if it had begun and ended there when the replay started."""
-    consumer = replay._consumer(settings.require_kafka())
-    await consumer.start()
-    try:
-        consumer.assign([PLACE])
-        consumer.seek(PLACE, begin)
-        bounds: Any = {PLACE: begin}, {PLACE: end}
-        return await replay._read(consumer, engine, bounds[1], replay._Progress(lambda line: None, *bounds))
-    finally:
-        await consumer.stop()
+    async with Partitions(settings.require_kafka(), [PLACE]) as facts:
+        return await replay._stored(facts, {PLACE: begin}, {PLACE: end}, engine, lambda _line: None)
 
 
 @pytest.mark.kafka
@@ -128,7 +123,7 @@ async def test_what_retention_takes_away_meanwhile_is_all_that_is_missing(settin
     admin = AIOKafkaAdminClient(bootstrap_servers=settings.require_kafka())
     await admin.start()
     try:
-        await admin.delete_records({PLACE: RecordsToDelete(before_offset=5)})
+        await admin.delete_records({TopicPartition(*PLACE): RecordsToDelete(before_offset=5)})
     finally:
         await admin.close()
     assert (await read(settings, engine, 0, len(facts))).records == len(facts) - 5

@@ -1,8 +1,10 @@
-"""The changelog, read with a plain client: in bulk, without a group, apart from Faust's own recovery."""
+"""Partitions, read with a plain client: in bulk, in no group, apart from Faust, from an offset up to their ends."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import time
+from collections.abc import AsyncIterator, Iterable, Mapping
+from math import inf
 from typing import Any, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -16,20 +18,24 @@ def bootstrap(app: Any) -> str:
     return ",".join(f"{url.host}:{url.port}" for url in app.conf.broker)
 
 
-class Changelog:
-    """Some partitions of it, for as long as the block lasts."""
+class Partitions:
+    """Some partitions, for as long as the block lasts. All calls raise the client's KafkaError."""
 
-    def __init__(self, app: Any, tps: list[TP]) -> None:
+    def __init__(self, brokers: str, tps: Iterable[TP]) -> None:
         self._wanted = [TopicPartition(tp.topic, tp.partition) for tp in tps]
         self._consumer = AIOKafkaConsumer(
-            bootstrap_servers=bootstrap(app),
-            auto_offset_reset="earliest",
+            bootstrap_servers=brokers,
+            auto_offset_reset="earliest",  # where retention overtakes us; the default is to leap to the end
             enable_auto_commit=False,
             max_partition_fetch_bytes=4 << 20,
         )
 
     async def __aenter__(self) -> Self:
-        await self._consumer.start()
+        try:
+            await self._consumer.start()
+        except BaseException:
+            await self._consumer.stop()
+            raise
         self._consumer.assign(self._wanted)
         return self
 
@@ -44,19 +50,24 @@ class Changelog:
         """Each partition's end: the offset that its next record gets."""
         return {TP(*tp): at for tp, at in (await self._consumer.end_offsets(self._wanted)).items()}
 
-    async def read(self, begins: Offsets, ends: Offsets) -> AsyncIterator[tuple[TP, list[Any]]]:
-        """The records from `begins` up to `ends`, in batches.
+    async def read(
+        self, begins: Offsets, ends: Offsets, *, most: int = 20_000, patience: float = inf
+    ) -> AsyncIterator[tuple[TP, list[Any]]]:
+        """The records from `begins` up to `ends`, in batches of one partition and of at most so many records.
 
         Read until the *position* reaches the end: compaction leaves gaps, so the last record may be far before it.
+        Raises TimeoutError after `patience` seconds without a record: the client itself would wait for ever.
         """
-        consumer = self._consumer
+        consumer, heard = self._consumer, time.monotonic()
         # Not `seek_to_beginning`: it races with the client's own reset to the end, and now and then a partition came
         # out empty (measured: one of ten rebalances).
         for place, begin in begins.items():
             consumer.seek(TopicPartition(*place), begin)
         behind = [TopicPartition(*tp) for tp, begin in begins.items() if begin < ends[tp]]
         while behind:
-            for place, batch in (await consumer.getmany(*behind, timeout_ms=1000, max_records=20_000)).items():
-                end = ends[TP(*place)]
+            for place, batch in (await consumer.getmany(*behind, timeout_ms=1000, max_records=most)).items():
+                end, heard = ends[TP(*place)], time.monotonic()
                 yield TP(*place), batch if batch[-1].offset < end else [one for one in batch if one.offset < end]
             behind = [tp for tp in behind if await consumer.position(tp) < ends[TP(*tp)]]
+            if time.monotonic() - heard > patience:
+                raise TimeoutError(f"no record for {patience:g} s")
