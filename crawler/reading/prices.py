@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crawler.reading.boxes import Tree
-from crawler.reading.words import DIGIT, signs_in
+from crawler.reading.words import has_digit, signs_in
 
 LONGEST = 300
 """Characters of a block that may be a price; running text names amounts too."""
@@ -16,6 +16,6 @@ def may_hold_price(tree: Tree) -> tuple[list[int], tuple[str, ...]]:
     """
     if tree.priced is None:
         texts = [block.text for block in tree.blocks]
-        short = [index for index, text in enumerate(texts) if len(text) < LONGEST and DIGIT.search(text)]
+        short = [index for index, text in enumerate(texts) if len(text) < LONGEST and has_digit(text)]
         tree.priced = short, signs_in("\n".join([texts[index] for index in short]))
     return tree.priced

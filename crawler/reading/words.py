@@ -20,7 +20,7 @@ def alternatives(name: str) -> str:
 _TAIL_HEADING = re.compile(alternatives("tail_headings") + "[\\s:.…!>»→]*")
 SKU = re.compile(rf"\b{alternatives('number_labels')}(?![a-z])[\s.:\uff1a#№\u200e\u200f]*")
 """A label before an article number, in lower case."""
-DIGIT = re.compile("[0-9]")
+_DIGIT = re.compile("[0-9]")
 SIGNS: tuple[str, ...] = tuple(WORDS["currency_signs"])
 """What every amount of `PRICE` has before or behind it."""
 _CURRENCY = rf"(?:[$€£¥₹₽]|(?<![^\W\d_])(?:{'|'.join(('EUR', *_RARE))}|zł|kr|\u0440\u0443\u0431)(?![^\W\d_]))"
@@ -35,14 +35,14 @@ def signs_in(text: str) -> tuple[str, ...]:
 
 def has_digit(text: str) -> bool:
     """Whether an ASCII digit stands in the text."""
-    return DIGIT.search(text) is not None
+    return _DIGIT.search(text) is not None
 
 
 def holds_price(text: str, signs: tuple[str, ...] = SIGNS) -> bool:
     """Whether an amount with a currency stands in the text; looks for a sign and a digit first, which is faster."""
     for sign in signs:
         if sign in text:
-            return DIGIT.search(text) is not None and PRICE.search(text) is not None
+            return _DIGIT.search(text) is not None and PRICE.search(text) is not None
     return False
 
 
