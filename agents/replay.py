@@ -64,7 +64,7 @@ def run(settings: Settings, say: Say, *, add: bool = False) -> Replayed:
 
 def _look(engine: Engine, *, add: bool) -> None:
     if problem := schema_problem(engine):
-        raise ReplayError(f"Cannot replay: {problem}.")
+        raise ReplayError(f"Cannot replay: {problem}")
     with engine.connect() as connection:
         used = [
             table.name

@@ -134,8 +134,8 @@ def _why(error: Exception) -> str:
     """The class and the server's own short message; never the statement or its values (I18)."""
     origin = getattr(error, "orig", None) or error
     state = _state(error)
-    said = getattr(getattr(origin, "diag", None), "message_primary", None) or type(origin).__name__
-    return f"{type(origin).__name__} {state}: {said}" if state else f"{type(origin).__name__}: {said}"
+    said = getattr(getattr(origin, "diag", None), "message_primary", None)
+    return ": ".join(part for part in (f"{type(origin).__name__} {state}".strip(), said) if part)
 
 
 def schema_problem(engine: Engine) -> str:
@@ -144,6 +144,6 @@ def schema_problem(engine: Engine) -> str:
         with engine.connect() as connection:
             found = migrations.current(connection)
     except SQLAlchemyError as error:
-        return f"the database is away ({_why(error)})"
+        return f"the database does not answer ({_why(error)}): is it running, and is LICET_DATABASE_URL right?"
     wanted = migrations.newest()
     return "" if found == wanted else f"the database is at {found or 'nothing'}, not {wanted}: run `licet migrate`"
