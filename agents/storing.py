@@ -144,6 +144,6 @@ def schema_problem(engine: Engine) -> str:
         with engine.connect() as connection:
             found = migrations.current(connection)
     except SQLAlchemyError as error:
-        return f"the database does not answer ({_why(error)}): is it running, and is LICET_DATABASE_URL right?"
+        return f"the database is away ({_why(error)}): is it running, and is LICET_DATABASE_URL right?"
     wanted = migrations.newest()
     return "" if found == wanted else f"the database is at {found or 'nothing'}, not {wanted}: run `licet migrate`"
