@@ -16,7 +16,7 @@ from typing import Any
 from aiokafka.errors import KafkaError
 
 from agents.dead_letters import DeadLetter
-from agents.line import Line, Send, insisted
+from agents.line import Forward, Line, Send, insisted
 from agents.sites import NotOurs
 from models.wire import Unreadable
 
@@ -25,7 +25,8 @@ log = logging.getLogger(__name__)
 SAY = 1.0
 """Seconds between two lines about dead letters of one cause; a line for each was a tenth of their cost (measured)."""
 
-Handle = Callable[[Any], Awaitable[None]]
+Handle = Callable[[Any], Awaitable[Forward | None]]
+"""Deals with an event; what it returns is still to be sent, and the next event does not wait for that."""
 Refused = Callable[[Any], None]
 
 
@@ -40,12 +41,12 @@ async def consume(stream: Any, handle: Handle, send: Send, *, refused: Refused =
     try:
         async for event in stream.events():
             event.message.incref()
-            error = await insisted(_where(event), partial(_handled, event, handle))
-            if error is None:
-                await line.join(event, None)
-            else:
-                await line.join(event, _letter(event, error))
+            done = await insisted(partial(_where, event), partial(_handled, event, handle))
+            if isinstance(done, Unreadable):
+                await line.join(event, _letter(event, done))
                 refused(event)
+            else:
+                await line.join(event, done)
     finally:
         line.leave()
 
@@ -63,13 +64,14 @@ class Said:
         self._last: dict[str, float] = {}
         self._left_out: dict[str, int] = {}
 
-    def say(self, cause: str, text: str, *values: Any, exc_info: bool = False) -> None:
-        """Say it, or count it."""
+    def say(self, cause: str, text: str, event: Any, *values: Any, exc_info: bool = False) -> None:
+        """Say it of this event, or count it."""
         now = time.monotonic()
         if now - self._last.get(cause, -SAY) < SAY:
             self._left_out[cause] = self._left_out.get(cause, 0) + 1
             return
         self._last[cause] = now
+        values = (_where(event), *values)
         more = self._left_out.pop(cause, 0)
         if more:
             text, values = "%s (and %d more since the last line)", (text % values, more)
@@ -79,12 +81,12 @@ class Said:
 _said = Said()
 
 
-async def _handled(event: Any, handle: Handle) -> Unreadable | None:
-    """What is wrong with an event; None when it was dealt with. Raises only what the broker answers."""
+async def _handled(event: Any, handle: Handle) -> Forward | Unreadable | None:
+    """What is to be sent on for an event, or what is wrong with it. Raises only what the broker answers."""
     try:
-        await handle(event)
+        return await handle(event)
     except Unreadable as error:
-        _said.say(error.cause, "dead letter: %s: %s: %s", _where(event), error.cause, error)
+        _said.say(error.cause, "dead letter: %s: %s: %s", event, error.cause, error)
         return error
     except KafkaError:
         raise
@@ -92,7 +94,7 @@ async def _handled(event: Any, handle: Handle) -> Unreadable | None:
         log.warning("left to its new owner: %s: %s", _where(event), error)
         event.message.incref()  # a reference that nobody gives back: we never acknowledge it
     except Exception as error:  # noqa: BLE001 - a defect must not stop what comes after
-        _said.say(type(error).__name__, "dead letter: %s", _where(event), exc_info=True)
+        _said.say(type(error).__name__, "dead letter: %s", event, exc_info=True)
         return Unreadable("error", f"{type(error).__name__}: {error}")
     return None
 

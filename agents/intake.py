@@ -7,9 +7,11 @@ our own partitioning. What cannot be read goes to `dead-letters`; the next event
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 from agents.consuming import consume
+from agents.line import Forward
 from agents.post import Post
 from crawler.rules import sentences
 from crawler.rules.checks import AccountDay
@@ -68,11 +70,11 @@ class Intake:
         """Consume in order."""
         await consume(stream, self._one, self._post.dead_letters)
 
-    async def _one(self, event: Any) -> None:
+    async def _one(self, event: Any) -> Forward:
         origin = event.message
         where = (origin.topic, origin.partition, origin.offset, origin.timestamp)
-        message = message_of(*where, origin.value, self._profile)
-        await self._post.to_site(self._counted(message))
+        message = self._counted(message_of(*where, origin.value, self._profile))
+        return Forward(message.site, partial(self._post.to_site, message))
 
     def _counted(self, message: Message) -> Message:
         """E07: an account that saves one site after the other is no stream of HEADs."""

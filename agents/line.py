@@ -1,7 +1,8 @@
-"""Events that are dealt with, but for dead letters on their way to the broker: acknowledged in the order they came.
+"""Events that are dealt with, but for records on their way to the broker: acknowledged in the order they came.
 
 So a kill loses none: what was not acknowledged is read again, and the same letter has the same key. What comes after
-a letter does not wait for it: it may overtake it on its way, only its acknowledgement waits.
+an event does not wait for its record: it may overtake it on its way, only its acknowledgement waits. Records of one
+key keep their order.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from agents.dead_letters import DeadLetter
@@ -17,9 +20,9 @@ from agents.dead_letters import DeadLetter
 log = logging.getLogger(__name__)
 
 MOST_BYTES = 8 * 1024 * 1024
-"""What letters on their way may hold of memory, about: their originals are held until they are acknowledged."""
+"""What is on its way may hold of memory, about: originals of letters are held until they are acknowledged."""
 OVERHEAD = 1024
-"""Bytes that an event costs besides its value, about; so at most 8,000 letters are on their way."""
+"""Bytes that an event costs besides its value, about; so at most 8,000 records are on their way."""
 LINGER = 0.02
 """Seconds that a letter waits for others. The broker answers in less than 1 ms: two letters a batch (measured)."""
 FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0
@@ -27,6 +30,14 @@ FIRST_WAIT, LONGEST_WAIT = 0.2, 10.0
 
 Send = Callable[[Sequence[DeadLetter]], Awaitable[int]]
 """Sends as many of the first letters as fit into one batch; returns how many, when the broker has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A record to be sent on; after all that went before it under the same key."""
+
+    key: str
+    send: Callable[[], Awaitable[Any]]
 
 
 class Line:
@@ -37,26 +48,43 @@ class Line:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._waiting: deque[tuple[Any, int]] = deque()
+        self._waiting: deque[tuple[Any, int, asyncio.Task[None] | None]] = deque()
         self._letters: deque[DeadLetter] = deque()
+        self._last: dict[str, asyncio.Task[None]] = {}
         self._bytes = self._sent = 0
         self._wake, self._room = asyncio.Event(), asyncio.Event()
         self._sender = asyncio.create_task(self._run())
 
-    async def join(self, event: Any, letter: DeadLetter | None) -> None:
-        """Queue up; with a letter, once there is room for it."""
-        if letter is None:
-            self._waiting.append((event, 0))
+    async def join(self, event: Any, record: DeadLetter | Forward | None) -> None:
+        """Queue up; with a record, once there is room for it."""
+        if record is None:
+            self._waiting.append((event, 0, None))
             self._advance()
             return
-        size = _size(letter)
+        size = _size(record)
         while self._bytes and self._bytes + size > MOST_BYTES:
             self._room.clear()
             await self._room.wait()
         self._bytes += size
-        self._letters.append(letter)
-        self._waiting.append((event, 1))
+        if isinstance(record, Forward):
+            self._waiting.append((event, 0, self._forward(record)))
+            return
+        self._letters.append(record)
+        self._waiting.append((event, 1, None))
         self._wake.set()
+
+    def _forward(self, record: Forward) -> asyncio.Task[None]:
+        task = asyncio.create_task(_follow(self._last.get(record.key), record))
+        self._last[record.key] = task
+        task.add_done_callback(partial(self._forwarded, record))
+        return task
+
+    def _forwarded(self, record: Forward, task: asyncio.Task[None]) -> None:
+        if self._last.get(record.key) is task:
+            del self._last[record.key]
+        self._bytes -= _size(record)
+        self._room.set()
+        self._advance()
 
     async def _run(self) -> None:
         while True:
@@ -65,7 +93,7 @@ class Line:
             await asyncio.sleep(LINGER)
             here = len(self._letters)  # what comes meanwhile is the next round's, or its batches would be small
             while here > 0:
-                count = await insisted(self._letters[0].key.decode(), self._first)
+                count = await insisted(self._letters[0].key.decode, self._first)
                 self._arrived(count)
                 here -= count
 
@@ -81,27 +109,40 @@ class Line:
         self._advance()
 
     def _advance(self) -> None:
-        while self._waiting and self._waiting[0][1] <= self._sent:
-            event, letters = self._waiting.popleft()
+        while self._waiting:
+            event, letters, task = self._waiting[0]
+            if letters > self._sent or (task is not None and not task.done()):
+                break
+            self._waiting.popleft()
             self._sent -= letters
             event.ack()
 
     def leave(self) -> None:
         """The agent ends: what is on its way is not waited for, and not acknowledged."""
         self._sender.cancel()
+        tasks = [task for _, _, task in self._waiting if task is not None]
+        self._waiting.clear()  # or a task that is cancelled would count as done
+        for task in tasks:
+            task.cancel()
 
 
-async def insisted(where: str, work: Callable[[], Awaitable[Any]]) -> Any:
+async def _follow(before: asyncio.Task[None] | None, record: Forward) -> None:
+    if before is not None:
+        await asyncio.wait([before])
+    await insisted(record.key.__str__, record.send)
+
+
+async def insisted(where: Callable[[], str], work: Callable[[], Awaitable[Any]]) -> Any:
     """Do it until it works. What fails here is a broker that is away: nothing is acknowledged until it is back."""
     wait = FIRST_WAIT
     while True:
         try:
             return await work()
         except Exception as error:  # noqa: BLE001 - whatever it is: an escape would lose the event
-            log.warning("waiting for the broker (%s) with %s", type(error).__name__, where)
+            log.warning("waiting for the broker (%s) with %s", type(error).__name__, where())
         await asyncio.sleep(wait)
         wait = min(wait * 2, LONGEST_WAIT)
 
 
-def _size(letter: DeadLetter) -> int:
-    return OVERHEAD + len(letter.raw or b"")
+def _size(record: DeadLetter | Forward) -> int:
+    return OVERHEAD + (len(record.raw or b"") if isinstance(record, DeadLetter) else 0)

@@ -1,7 +1,8 @@
-"""What poisonous events cost the good ones behind them: one partition, 10,000 of them, at three speeds.
+"""What poisonous events cost the good ones behind them: one partition, 10,000 of them, at two speeds and all at once.
 
 The delay of a good event is the time from its record to its message in the site's mailbox, both by the clock of
 this machine. The goal is that at 1,000 poisonous events a second no good event is more than 1 s later than without.
+All at once is measured several times: it is CPU time, shared with the broker and the sender.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import json
 import logging
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -32,8 +34,11 @@ if TYPE_CHECKING:
 
 TOPIC = "listing-requested"
 POISON, GOOD = 10_000, 100
-SPEEDS = (0, 500, 1_000, 100_000)
-"""Poisonous events a second; the last is faster than they can be produced: all at once."""
+ALL_AT_ONCE = 100_000
+"""Poisonous events a second: faster than they can be produced."""
+SPEEDS = (0, 500, 1_000, *[ALL_AT_ONCE] * 5)
+Figures = tuple[float, float, float]
+"""Seconds of the slowest good event, CPU seconds of this process, and the load of the machine."""
 GOAL_AT, GOAL = 1_000, 1.0
 
 
@@ -46,19 +51,19 @@ def main() -> int:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     uvloop.install()  # as the worker
     found = asyncio.run(_measure())
-    for speed, (delay, cpu, load) in found.items():
+    for speed, (delay, cpu, load) in found:
         each = f", {cpu / POISON * 1e3:.3f} ms of CPU for each of {POISON:,}" if speed else ""
         print(f"{speed:>7,} a second: worst delay of {GOOD} good ones {delay:6.3f} s{each} (load {load:.1f})")
-    worst = {speed: delay for speed, (delay, _, _) in found.items()}
-    kept = worst[GOAL_AT] - worst[0] <= GOAL
+    alone = found[0][1][0]
+    kept = dict(found)[GOAL_AT][0] - alone <= GOAL
     print(f"goal: at most {GOAL:g} s more at {GOAL_AT:,} a second: {'kept' if kept else 'MISSED'}")
-    behind = worst[SPEEDS[-1]] - worst[0]
-    print(f"behind all at once: {behind:.3f} s more ({'within' if behind <= GOAL else 'beyond'} {GOAL:g} s)")
+    behind = statistics.median(delay for speed, (delay, _, _) in found if speed == ALL_AT_ONCE) - alone
+    print(f"behind all at once, median: {behind:.3f} s more ({'within' if behind <= GOAL else 'beyond'} {GOAL:g} s)")
     return int(not kept)
 
 
-async def _measure() -> dict[int, tuple[float, float, float]]:
-    """Speed -> seconds of the slowest good event, CPU seconds of this process, and the load of the machine."""
+async def _measure() -> list[tuple[int, Figures]]:
+    """Of each speed, in order."""
     with tempfile.TemporaryDirectory() as name:
         async with Kafka(Path(name) / "broker") as kafka:
             await apply(kafka.bootstrap)
@@ -66,7 +71,7 @@ async def _measure() -> dict[int, tuple[float, float, float]]:
                 intake(kafka.bootstrap, "poison", Path(name) / "data", TOPIC),
                 _mailboxes(kafka.bootstrap) as mailboxes,
             ):
-                found = {}
+                found = []
                 for speed in SPEEDS:
                     began = time.process_time()
                     # from another process: its work is no delay of ours
@@ -74,7 +79,7 @@ async def _measure() -> dict[int, tuple[float, float, float]]:
                         sys.executable, "-m", "bench.poison", kafka.bootstrap, str(speed)
                     )
                     delay = await _worst(mailboxes)
-                    found[speed] = delay, time.process_time() - began, os.getloadavg()[0]
+                    found.append((speed, (delay, time.process_time() - began, os.getloadavg()[0])))
                     await sender.wait()
                 return found
 

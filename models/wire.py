@@ -46,9 +46,10 @@ def read_json(raw: bytes | None) -> dict[str, Any]:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Unreadable("encoding", f"not UTF-8: {error.reason} at byte {error.start}") from None
-    _refuse_depth(text)
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _refuse_depth(text)
     try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_int=_int)
+        value = _JSON.decode(text)
     except Unreadable:
         raise
     except (ValueError, RecursionError) as error:
@@ -95,6 +96,9 @@ def _int(digits: str) -> int:
     if len(digits) > 20:
         raise Unreadable("json", f"an integer of {len(digits)} digits")
     return int(digits)
+
+
+_JSON = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_int=_int)
 
 
 def _refuse_text(value: object) -> None:

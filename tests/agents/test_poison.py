@@ -8,7 +8,7 @@ import secrets
 import sys
 import time
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaConnectionError
 
 from agents.dead_letters import DeadLetter
-from agents.line import MOST_BYTES, OVERHEAD, Line
+from agents.line import MOST_BYTES, OVERHEAD, Forward, Line
 from stack.kafka import Kafka
 from stack.topics_admin import apply
 from tests.support.intake import intake
@@ -122,6 +122,69 @@ async def test_A04_a_broker_that_fails_gets_the_same_letters_again_and_nothing_i
         assert early == [False, False]
     finally:
         line.leave()
+
+
+async def test_A04_records_of_one_key_keep_their_order_and_those_of_others_do_not_wait_for_them() -> None:
+    """The broker refuses the first record once: the second of its key waits, the other key's does not."""
+    events, sent = [Event() for _ in range(3)], list[str]()
+
+    def send(name: str) -> Callable[[], Awaitable[None]]:
+        async def tried() -> None:
+            if name == "a1" and "a1 refused" not in sent:
+                sent.append("a1 refused")
+                raise KafkaConnectionError
+            sent.append(name)
+
+        return tried
+
+    line = Line(_nothing)
+    try:
+        for event, key, name in zip(events, ("a", "a", "b"), ("a1", "a2", "b1"), strict=True):
+            await line.join(event, Forward(key, send(name)))
+        assert not any(event.acked for event in events)
+        async with asyncio.timeout(30):
+            while not all(event.acked for event in events):  # noqa: ASYNC110 - another task's progress
+                await asyncio.sleep(0.01)
+        assert sent == ["a1 refused", "b1", "a1", "a2"]
+    finally:
+        line.leave()
+
+
+async def test_A04_a_record_on_its_way_holds_back_the_acknowledgements_behind_it_also_when_the_agent_ends() -> None:
+    events, broker = [Event(), Event()], asyncio.Event()
+    line = Line(_nothing)
+    await line.join(events[0], Forward("a", broker.wait))
+    await line.join(events[1], None)
+    await asyncio.sleep(0)
+    assert not events[1].acked
+    line.leave()
+    broker.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not any(event.acked for event in events)
+
+
+async def test_A04_records_on_their_way_are_bounded_too() -> None:
+    joined, line = 0, Line(_nothing)
+
+    async def flooded() -> None:
+        nonlocal joined
+        while True:
+            await line.join(Event(), Forward(f"site {joined}", asyncio.Event().wait))
+            joined += 1
+
+    flooding = asyncio.create_task(flooded())
+    try:
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert joined == MOST_BYTES // OVERHEAD
+    finally:
+        flooding.cancel()
+        line.leave()
+
+
+async def _nothing(_letters: Sequence[DeadLetter]) -> int:
+    return 0
 
 
 @pytest.mark.parametrize("size", [1, 1_000_000, 2 * MOST_BYTES])
