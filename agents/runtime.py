@@ -109,7 +109,7 @@ class Bytes(faust.Schema[bytes, bytes]):
         """The decoder, which cannot fail."""
 
         async def decode(message: Any, *, propagate: bool = False) -> Any:
-            return app.create_event(message.key, message.value, message.headers, message)
+            return faust.Event(app, message.key, message.value, message.headers, message)
 
         return decode
 

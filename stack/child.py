@@ -20,8 +20,8 @@ from stack.errors import StackError
 from stack.net import LOOPBACK
 from stack.process import Process, Say
 
-FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
-CALM = 60.0  # seconds alive after which earlier deaths are forgotten
+FIRST_WAIT, LONGEST_WAIT = 0.5, 20.0
+CALM = 20.0  # seconds alive after which earlier deaths are forgotten: it works, and somebody else kills it
 TRIES = 3  # deaths before it has ever been ready, after which the start is given up
 LOOK = 0.5  # seconds between questions
 MUTE = 60.0  # seconds in which a new process must have said something

@@ -125,7 +125,7 @@ async def heard(*said: tuple[str, str, float], most: int = 2) -> list[bool]:
             class message:  # noqa: N801 - Faust's own shape
                 topic, partition, offset, timestamp, value = "address-saved", 0, number, at, event
 
-        await intake._one(Event)
+        await (await intake._one(Event)).send()
     return [message.account_spent for message in told.messages]
 
 

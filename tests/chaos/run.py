@@ -59,7 +59,7 @@ PROFILES = {
     "test": Profile(80, 16, {"kill": 3, "freeze_long": 1, "absent_certain": 1, "cut": 1, "database_terminate": 1,
                              "broker_kill": 1, "rival": 1, "poison": 1, "duplicates": 1, "suspension": 1}, 6.0),
     "short": Profile(540, 60, PROCESSES | OUTAGES | EVENTS, 6.0),
-    "long": Profile(3540, 100, PROCESSES | OUTAGES | EVENTS | {"flood": 1}, 12.0),
+    "long": Profile(3540, 100, PROCESSES | OUTAGES | EVENTS | {"flood": 1}, 16.0),
     "utopia": Profile(120, 60, {"flood": 1}, 40.0),
     "figures": Profile(400, 40, KILLS | OUTAGES | {"stuck": 1, "rival": 1, "flood": 1}, 26.0),
     "outages": Profile(3600, 40, {}, 0.0, rounds=ROUNDS),
