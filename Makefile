@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help run test check promises mutants bench chaos chaos-long eval fuzz format clean
+.PHONY: help run native test check promises mutants bench chaos chaos-long eval fuzz format clean
 
 help: ## This list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,7 +24,10 @@ $(VENV)/dev.stamp: $(VENV)/run.stamp
 run: $(VENV)/run.stamp ## One crawl of a sample site on the embedded stack, from its address to text in PostgreSQL.
 	@$(BIN)/python -m demo.run
 
-test: $(VENV)/dev.stamp ## All tests; with Java 17 and Maven also on Apache Kafka.
+native: $(VENV)/dev.stamp ## Compile the reading's inner loops (needs a C compiler; without one they stay Python).
+	@$(BIN)/python tools/native.py
+
+test: native ## All tests; with Java 17 and Maven also on Apache Kafka.
 	@mkdir -p var
 	@$(BIN)/python -m pytest --junitxml=var/tests.xml $(ARGS)
 
@@ -40,7 +43,7 @@ promises: $(VENV)/dev.stamp ## Regenerate docs/promises.md; fails when a kept pr
 mutants: $(VENV)/dev.stamp ## Break each rule on purpose; each break must make a test fail.
 	@$(BIN)/python tools/mutants.py $(ARGS)
 
-bench: $(VENV)/dev.stamp ## Measure; ratios and medians of one run, on this machine.
+bench: native ## Measure; ratios and medians of one run, on this machine.
 	@$(BIN)/python -m bench $(ARGS)
 
 fuzz: $(VENV)/dev.stamp ## Fuzz what reads strangers' bytes: make fuzz ARGS=20, or ARGS="robots 600".
@@ -53,7 +56,7 @@ chaos: $(VENV)/dev.stamp ## Ten minutes of faults on Apache Kafka and PostgreSQL
 chaos-long: $(VENV)/dev.stamp ## The same for an hour.
 	@$(BIN)/python -m tests.chaos.run --profile long $(if $(SEED),--seed $(SEED)) $(ARGS)
 
-eval: $(VENV)/dev.stamp ## Score the reading: make eval DATA=folder-of-the-evaluation-data
+eval: native ## Score the reading: make eval DATA=folder-of-the-evaluation-data
 	@$(PIP) --editable '.[eval]'
 	@$(BIN)/python tools/eval.py $(DATA)
 

@@ -1,15 +1,14 @@
 """What one walk over a page yields: blocks (lines of text) and boxes (the elements around them).
 
 Everything after the walk is arithmetic on these lists: no second parse, no re-serialising. What a page has a
-thousand of is a msgspec struct: made in .11 us where a dataclass takes .30 [measured].
+thousand of is a plain class: compiled (`native`), its attributes are places in memory, which those of a dataclass
+with defaults or of a msgspec struct are not.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntFlag
-
-import msgspec
 
 
 class Mark(IntFlag):
@@ -48,40 +47,60 @@ class Mark(IntFlag):
     FORUM = 536870912
 
 
-class Box(msgspec.Struct, gc=False):
+class Box:
     """A block-level element: the blocks `start` to `end` (exclusive) are inside it."""
 
-    tag: str
-    name: str  # class and id, lower case
-    parent: int
-    depth: int
-    marks: int
-    start: int
-    kind: str  # the tag that decides how its text is written: h2, li, dt, td, summary, p ...
-    kind_box: int  # the box which set `kind`
-    attributes: dict[str, str | None]
-    end: int = 0
-    own: int = 0  # the marks of this element alone
+    __slots__ = ("attributes", "depth", "end", "kind", "kind_box", "marks", "name", "own", "parent", "start", "tag")
+
+    def __init__(  # noqa: PLR0913, PLR0917 - made in one place
+        self,
+        tag: str,
+        name: str,  # class and id, lower case
+        parent: int,
+        depth: int,
+        marks: int,
+        start: int,
+        kind: str,  # the tag that decides how its text is written: h2, li, dt, td, summary, p ...
+        kind_box: int,  # the box which set `kind`
+        attributes: dict[str, str | None],
+    ) -> None:
+        self.tag = tag
+        self.name = name
+        self.parent = parent
+        self.depth = depth
+        self.marks = marks
+        self.start = start
+        self.kind = kind
+        self.kind_box = kind_box
+        self.attributes = attributes
+        self.end = 0
+        self.own = 0  # the marks of this element alone
 
 
-class Block(msgspec.Struct, gc=False):
+class Block:
     """One paragraph-like run of text. `linked` are the characters inside links, `anchors` the links."""
 
-    text: str
-    kind: str
-    box: int
-    marks: int
-    linked: int
-    anchors: int
+    __slots__ = ("anchors", "box", "kind", "linked", "marks", "text")
+
+    def __init__(self, text: str, kind: str, box: int, marks: int, linked: int, anchors: int) -> None:
+        self.text = text
+        self.kind = kind
+        self.box = box
+        self.marks = marks
+        self.linked = linked
+        self.anchors = anchors
 
 
-class Anchor(msgspec.Struct, gc=False):
+class Anchor:
     """A link as the walk met it, its href as written."""
 
-    href: str
-    text: str
-    nofollow: bool
-    block: int
+    __slots__ = ("block", "href", "nofollow", "text")
+
+    def __init__(self, href: str, text: str, nofollow: bool, block: int) -> None:
+        self.href = href
+        self.text = text
+        self.nofollow = nofollow
+        self.block = block
 
 
 @dataclass(slots=True)

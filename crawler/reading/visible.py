@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -51,7 +51,7 @@ class Candidate:
     start: int
     end: int
     stop: int
-    group: object  # candidates of one group were built alike
+    group: Hashable  # candidates of one group were built alike
     text: str = ""
     answer: int = -1  # where the answer starts; `end` unless a panel stands elsewhere
 

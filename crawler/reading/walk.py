@@ -15,6 +15,8 @@ _DIALOG, _HIDDEN, _LINK = int(Mark.DIALOG), int(Mark.HIDDEN), int(Mark.LINK)
 _KIND_OF = {tag: tag for tag in KINDS}.get
 _TAG_MARK = TAG_MARKS.get
 MAX_TRIGGERS = 2_000
+MAX_TREE = 480
+"""Elements open at once in the parsed tree: Python's own limit of 1,000 calls, as the compiled walk has none."""
 MAX_NAMESAKES = 50
 """Controls of a page, and elements of one id: bounds for what looks each control's panel up."""
 _BREAK = "\0"  # never in a parsed document: the parser replaces NUL
@@ -48,7 +50,7 @@ class _Walker:
 
     __slots__ = (
         "anchor", "anchor_text", "anchors", "blocks", "boxes", "buffer",
-        "in_head", "index", "linked", "outer", "tree",
+        "depth", "in_head", "index", "linked", "outer", "tree",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -63,13 +65,17 @@ class _Walker:
         self.anchor: Anchor | None = None
         self.anchor_text: list[str] = []
         self.in_head = False
+        self.depth = 0
 
-    def visit(self, parent: LexborNode) -> None:
+    def visit(self, parent: LexborNode) -> None:  # noqa: C901 - the innermost loop
         """The children of a node, in order. Runs once a node, 3,000 times an average page.
 
         Recursion, because a stack of our own took twice the time; the depth is bounded (`TooDeepError`). The text is
         asked for first: it is None for all that is no text, and takes less than half of the time of the name.
         """
+        self.depth += 1
+        if self.depth > MAX_TREE:
+            raise TooDeepError
         buffer, visit = self.buffer, self.visit
         node = parent.child
         while node is not None:
@@ -92,6 +98,7 @@ class _Walker:
                 elif tag and tag[0] not in "-!":
                     self.element(node, tag)
             node = node.next
+        self.depth -= 1
 
     def element(self, node: LexborNode, tag: str) -> None:
         """An element which is a box, a link, or has something to say."""
