@@ -20,7 +20,7 @@ from pathlib import Path
 import atheris
 import msgspec
 
-os.environ["LICET_PURE"] = "1"  # what is compiled counts no lines
+os.environ["LICET_TEST_PURE"] = "1"  # what is compiled counts no lines
 with atheris.instrument_imports(include=["crawler", "models", "bots"]):
     import bots
     from crawler.fetch.client import _unfit

@@ -31,7 +31,7 @@ command.run()
 def main() -> int:
     """Exit code 0 also without a compiler: nothing is missing then but speed."""
     sys.path.insert(0, str(ROOT))
-    os.environ["LICET_PURE"] = "1"
+    os.environ["LICET_TEST_PURE"] = "1"
     from crawler.reading import native  # noqa: PLC0415 - as Python, whatever has been compiled before
 
     target = native.folder()

@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-PURE = "LICET_PURE"
+PURE = "LICET_TEST_PURE"
 """Environment: any value but the empty one says that nothing compiled is used (fuzzing, for one, counts lines)."""
 MODULES = (
     "boxes", "choose", "features", "groups", "kind", "markdown", "places", "regions", "rules", "walk",
