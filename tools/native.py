@@ -19,8 +19,8 @@ import sys
 from mypyc.build import mypycify
 from setuptools import Distribution
 from setuptools.command.build_ext import build_ext
-sources = sys.argv[2:]
-command = build_ext(Distribution({"name": "licet", "ext_modules": mypycify(sources, opt_level="2")}))
+modules = mypycify(["--ignore-missing-imports", *sys.argv[2:]], opt_level="2")
+command = build_ext(Distribution({"name": "licet", "ext_modules": modules}))
 command.build_lib = sys.argv[1]
 command.build_temp = "temp"
 command.ensure_finalized()
