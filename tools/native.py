@@ -38,7 +38,7 @@ def main() -> int:
     if target.is_dir():
         return 0
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        print("No C compiler: the reading stays in Python, which takes half as long again.", file=sys.stderr)
+        print("No C compiler: the reading stays in Python, which takes a third longer.", file=sys.stderr)
         return 0
     print("Compiling the reading ...")
     from crawler.reading import weights  # noqa: PLC0415 - takes a moment
@@ -49,7 +49,9 @@ def main() -> int:
             print(f"The reading stays in Python, it could not be compiled:\n{failed}", file=sys.stderr)
             return 0
         shutil.rmtree(target.parent, ignore_errors=True)  # builds of older sources
-        shutil.copytree(Path(name) / "out", target)
+        part = target.with_suffix(".part")
+        shutil.copytree(Path(name) / "out", part)
+        part.rename(target)  # whole or not at all
     return 0
 
 

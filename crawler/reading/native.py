@@ -20,13 +20,14 @@ MODULES = (
 """Loops over blocks and boxes. What is regular expressions and generators is slower compiled (`visible`: twice the
 time, measured), so the rest stays as it is."""
 SOURCES = Path(__file__).parent
-TABLE = "weights.json"
+TREES = ("weights.json", "weights.py")
+"""The trees, and what writes them down as a module."""
 
 
 def key() -> str:
     """The name of the build that these sources ask for."""
     found = hashlib.sha256(f"{sys.version} {sys.platform}".encode())
-    for name in (*(f"{module}.py" for module in MODULES), TABLE):
+    for name in (*(f"{module}.py" for module in MODULES), *TREES):
         found.update((SOURCES / name).read_bytes())
     return found.hexdigest()[:20]
 

@@ -86,7 +86,7 @@ def test_a_source_that_was_changed_is_never_run_in_an_older_build(
     path: list[str] = []
     assert native.attach(path)
     assert path == [str(native.folder() / "crawler" / "reading")]
-    for name in (*(f"{module}.py" for module in native.MODULES), native.TABLE):
+    for name in (*(f"{module}.py" for module in native.MODULES), *native.TREES):
         source = tmp_path / "reading" / name
         kept = source.read_bytes()
         source.write_bytes(kept + b"\n")
