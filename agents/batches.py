@@ -37,6 +37,11 @@ class Batches:
         self._letters = letters
         self._trouble = ""
 
+    @property
+    def waits(self) -> bool:
+        """Whether the batch in hand waits for the database or the broker."""
+        return bool(self._trouble)
+
     async def take(self, batch: Sequence[EventT[bytes]]) -> None:
         """Return when the batch is committed and its dead letters are on the broker; never before, never by raising.
 
@@ -113,7 +118,7 @@ class Batches:
     async def look(self, app: faust.App) -> bool:
         """Refresh readiness and lag. Gives the readiness."""
         if not self._trouble:
-            problem = _unassigned(app) or await asyncio.to_thread(schema_problem, self.engine)
+            problem = unassigned(app) or await asyncio.to_thread(schema_problem, self.engine)
             self.health.set_ready(not problem, problem)
         for topic in READERS:
             self.metrics.lag.labels(topic).set(self._lag(app, topic))
@@ -131,7 +136,7 @@ def _record(event: EventT[bytes]) -> Record:
     return Record(message.topic, message.partition, message.offset, message.timestamp or 0.0, message.value)
 
 
-def _unassigned(app: faust.App) -> str:
+def unassigned(app: faust.App) -> str:
     """Why no events come, as far as the group is concerned (F11); empty text when they do."""
     if app.rebalancing:
         return "the group is rebalancing"

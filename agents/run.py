@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import faust
 import uvloop
 
+from agents import connections
 from agents.health import Health
 from agents.lives import NameTaken
 from models.lives import NAME_TAKEN
@@ -46,6 +47,7 @@ def run_service(make: Callable[[], Service], health: Health, settings: Settings)
     """Exit code 0 after SIGTERM or SIGINT, 4 when another process has the name, 1 after any other failure."""
     configure_logging(settings.log_level)
     uvloop.install()
+    connections.mend()
     return asyncio.run(_serve(make, health))
 
 

@@ -80,17 +80,11 @@ class Tables(TableManager):
 
 
 class App(faust.App):
-    """Faust's app, without its monitor, and what is to be done when it loses an event."""
+    """Faust's app, and what is to be done when it loses an event."""
 
     on_passed_over: Callable[[BaseException], None] = staticmethod(
         lambda error: log.critical("%s: start this process again", error)
     )
-
-    def on_init_dependencies(self) -> Any:
-        """As ever, but the monitor hears of nothing: nobody reads it, and it is asked seven times an event."""
-        found = super().on_init_dependencies()
-        self.sensors.remove(self.monitor)
-        return found
 
 
 def build_app(settings: Settings, app_id: str, app_class: type[App] = App, **more: Any) -> App:
