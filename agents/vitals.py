@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
-from agents.metrics import LOOP_LAG
-
 log = logging.getLogger(__name__)
 
 BEAT = 0.5
@@ -63,6 +61,8 @@ class Vitals:
         self.waiting: Callable[[], Iterable[TopicPartition]] = tuple
         """The partitions whose messages this process should be taking."""
         self.on_doubt: Callable[[], None] = lambda: None
+        self.on_lag: Callable[[float], None] = lambda _seconds: None
+        """Called with how late the event loop woke up, twice a second."""
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
@@ -112,7 +112,7 @@ class Vitals:
         while True:
             before = time.monotonic()
             await asyncio.sleep(BEAT)
-            LOOP_LAG.observe(max(0.0, time.monotonic() - before - BEAT))
+            self.on_lag(max(0.0, time.monotonic() - before - BEAT))
             if self.assigned and self.doubtful():
                 self.on_doubt()
 

@@ -18,7 +18,7 @@ from agents.holds import Holds, Overhearing, committed
 from agents.intake import Intake
 from agents.lives import Lives
 from agents.memory import Memory
-from agents.metrics import REBALANCES
+from agents.metrics import LOOP_LAG, REBALANCES
 from agents.partitions import bootstrap
 from agents.post import Post
 from agents.pump import Pump
@@ -117,6 +117,7 @@ class Worker:
             session=settings.session_timeout, asks_group=not settings.embedded,
         )  # fmt: skip
         vitals.waiting = lambda: self._heard_topics() if vitals.assigned else []
+        vitals.on_lag = LOOP_LAG.observe
         self.pump.sure = lambda: not vitals.doubtful()
         vitals.on_doubt = lambda: self.pump.hold(settings.heartbeat_interval)
         self._health.unready, self._health.deaf = vitals.unready, vitals.deaf

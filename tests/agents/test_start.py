@@ -16,7 +16,7 @@ NOT_A_WORKERS = {
     "crawler.reading.page", "crawler.reading.marks", "crawler.reading.weights", "agents.sink", "agents.storing",
     "models.tables", "pytest",
 }  # fmt: skip
-NOT_A_SINKS = {"click", "commands", "selectolax", "agents.worker", "agents.pump", "crawler.fetch"}
+NOT_A_SINKS = {"click", "commands", "selectolax", "agents.worker", "agents.pump", "agents.metrics", "crawler.fetch"}
 STARTED = """
 import json, sys
 from agents import run, start
