@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import logging
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -189,19 +191,34 @@ def once(
 
 
 def shrink(folder: Path, profile: Profile, faults: list[Fault], seed: int) -> list[Fault]:
-    """Halve the schedule for as long as a half still fails."""
-    number = 0
+    """The faults of a failing run without which it does not fail; each part is played in a run of its own."""
+    numbers = itertools.count(1)
+
+    def fails(part: list[Fault]) -> bool:
+        first = part[0].at - 5
+        earlier = [replace(one, at=one.at - first) for one in part]
+        number = next(numbers)
+        good, _ = once(folder / f"shrink-{number}", profile, earlier, seed)
+        print(f"shrink {number}: {len(part)} faults, {'well' if good else 'fails'}", flush=True)
+        return not good
+
+    return shortest(faults, fails)
+
+
+def shortest(faults: list[Fault], fails: Callable[[list[Fault]], bool]) -> list[Fault]:
+    """Leave out ever smaller parts of a failing list for as long as it fails (Zeller and Hildebrandt's ddmin)."""
+    parts = 2
     while len(faults) > 1:
-        for half in (faults[: len(faults) // 2], faults[len(faults) // 2 :]):
-            number += 1
-            first = half[0].at - 5
-            earlier = [Fault(one.at - first, one.what, one.target, one.dice) for one in half]
-            good, _ = once(folder / f"shrink-{number}", profile, earlier, seed)
-            if not good:
-                faults = earlier
+        size = -(-len(faults) // parts)
+        for at in range(0, len(faults), size):
+            rest = faults[:at] + faults[at + size :]
+            if rest and fails(rest):
+                faults, parts = rest, max(parts - 1, 2)
                 break
         else:
-            return faults
+            if size == 1:
+                break
+            parts = min(len(faults), parts * 2)
     return faults
 
 
