@@ -38,7 +38,7 @@ def main() -> int:
     if target.is_dir():
         return 0
     if not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        print("No C compiler: the reading stays in Python, which takes a third longer.", file=sys.stderr)
+        print("No C compiler: the reading stays in Python, which takes a quarter longer.", file=sys.stderr)
         return 0
     print("Compiling the reading ...")
     from crawler.reading import weights  # noqa: PLC0415 - takes a moment

@@ -1,6 +1,6 @@
 """Which of these modules may run compiled, and where the compiled ones are.
 
-`tools/native.py` compiles them with mypyc, from these sources as they stand: three quarters of the CPU time, the same
+`tools/native.py` compiles them with mypyc, from these sources as they stand: four fifths of the CPU time, the same
 text to the last byte. What it makes lies in the virtual environment under a name that is the hash of the sources, so
 a changed source is never run in an old build: it runs as Python.
 """
